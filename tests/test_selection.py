@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import selection
-from tests.durations import Durations, OfFile
+from tests.durations import UNKNOWN, Durations, OfFile
 from tests.selection import Choice, changed_files, choose
 
 # Three files: cases of one second each but for a function that takes 20.
@@ -59,6 +59,16 @@ def test_without_a_change_one_case_of_each_function_is_run_however_much_time_the
     assert names(choice) == ["near f[1]", "near g", "mid f[1]", "mid long[1]", "far f[1]"]
     assert (choice.unreached, choice.cases, choice.functions) == (0, 5, 0)
     assert names(choose(TESTS, None, DURATIONS, 6)) == ["near f[1]", "near g", "mid f[1]", "far f[1]"]
+
+
+def test_files_that_were_never_measured_take_a_part_of_the_time_unless_they_are_near() -> None:
+    tests = [f"tests/new.py::f{k}" for k in range(100)]
+    every = [*TESTS, *tests]
+    choice = choose(every, None, DURATIONS, 60)
+    new = [k for k in choice.kept if k >= len(TESTS)]
+    assert len(new) == int(selection.UNMEASURED * 60 / UNKNOWN) < 100 == len(tests)
+    near = choose(every, {"tests/new.py": selection.NEAR}, DURATIONS, 1000)
+    assert len(near.kept) == len(tests)
 
 
 def test_a_choice_is_the_same_each_time() -> None:

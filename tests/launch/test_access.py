@@ -72,7 +72,7 @@ def test_iterations_are_a_programs_own(found):
         orders = [past[iteration][0] for past in history.values() if len(past) > iteration]
         assert access.order(iteration) == min(orders)
     for iteration in (-1, max(1, count)):
-        with pytest.raises(IndexError, match=f"iteration {iteration} of {count}"):
+        with pytest.raises(IndexError, match=f"{iteration} .* {count}"):
             access.address(iteration)
     if not count:
         assert access.block == () and not access.address().any() and not access.executed().any()

@@ -18,6 +18,7 @@ import triton_lab as lab
 from tests.mistakes import MISTAKES, values
 from tests.mistakes.mistake import Mistake, Place
 from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.launch import Launch
 from triton_lab.notebook.cell.error_display import rendering
 from triton_lab.views.drawing import style
@@ -26,7 +27,6 @@ from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.drawing.heatmap_drawing import LEFT, TOP
 from triton_lab.views.drawing.png import SCALE, png
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.finding_marks import SAYS
 from triton_lab.views.launch.tiling.tiled_cells import ERROR_STATE, STOPPED_STATE
 from triton_lab.views.launch.tiling.tiling_view import Tiling
 
@@ -128,7 +128,9 @@ def test_the_card_opens_on_the_fault_and_its_picture_shows_it(mistake: Mistake) 
     tiling = card.tilings[0]
     assert isinstance(tiling, Tiling)
     stopped = mistake.kind == "out-of-bounds"
-    marks = [] if stopped else [mark for mark in tiling.heatmap.marks if mark.text.startswith(SAYS[mistake.kind])]
+    marks = (
+        [] if stopped else [mark for mark in tiling.heatmap.marks if mark.text.startswith(rules()[mistake.kind].mark)]
+    )
     assert (struck(tiling) if stopped else within(marks, tiling)) == placed(tiling, mistake.places)
     picture = np.asarray(Image.open(io.BytesIO(png(tiling.figure()))).convert("RGB"))
     if stopped:

@@ -20,7 +20,7 @@ from triton_lab.command.run_script import Script
 from triton_lab.command.session_log import Heard, LaunchLine, SessionFinding
 from triton_lab.finding_pages import site_link
 from triton_lab.launch.diagnosis.severity import SEVERITIES
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, all_translated
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.card.findings_text import ICONS
 from triton_lab.views.launch.card.launch_table import INTERPRETED
@@ -28,11 +28,12 @@ from triton_lab.views.script_bundle import PAGE, carried_texts, page_language, s
 
 ROWS = 1000  # of the list
 FINDINGS = 200
+HEADINGS = (N_("kernel"), N_("grid"), N_("target"), N_("time"), N_("findings"))  # of the list, behind the number
 
 
 def page(heard: Heard, ran: Script, failure: str) -> str:
     """The whole page as text. ``failure`` says how the script failed, if it did."""
-    title = f"Launches of {ran}"
+    title = _("Launches of {script}").format(script=ran)
     body = "".join([*_head(heard, ran, failure), *_findings(heard), *_list(heard), *_cards(heard)])
     return (
         f'<!doctype html><html lang="{page_language()}"><head><meta charset="utf-8"><title>{_escaped(title)}</title>'
@@ -53,7 +54,7 @@ def _head(heard: Heard, ran: Script, failure: str) -> Iterator[str]:
     yield f"<h1>{_escaped(command)}</h1><p>{_escaped(console_report.summary(heard)).capitalize()}.</p>"
     yield f'<p class="faint">{versions}; {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}</p>'
     if failure:
-        yield f'<h2>The script failed</h2><pre class="error">{_escaped(failure)}</pre>'
+        yield f'<h2>{_("The script failed")}</h2><pre class="error">{_escaped(failure)}</pre>'
     yield from (f'<p class="warning">{_escaped(doubt)}</p>' for doubt in console_report.doubts(heard))
 
 
@@ -61,10 +62,11 @@ def _findings(heard: Heard) -> Iterator[str]:
     found = sorted(heard.findings, key=lambda one: SEVERITIES.index(one.finding.severity))
     if not found:
         return
-    yield "<h2>Findings</h2>"
+    yield f"<h2>{_('Findings')}</h2>"
     yield from (_finding(one, heard) for one in found[:FINDINGS])
     if len(found) > FINDINGS:
-        yield f"<p>{messages.count(len(found) - FINDINGS, 'more finding')}. triton-lab check lists all.</p>"
+        rest = messages.count(len(found) - FINDINGS, "more finding")
+        yield f"<p>{_('{findings}. triton-lab check lists all.').format(findings=rest)}</p>"
 
 
 def _finding(found: SessionFinding, heard: Heard) -> str:
@@ -72,7 +74,7 @@ def _finding(found: SessionFinding, heard: Heard) -> str:
     severity, place = finding.severity, _escaped(console_report.place(found))
     head = f'<b class="{severity}">{ICONS[severity]} {severity}</b> {place}'
     excerpt = "\n".join(line.removeprefix("    ") for line in finding.excerpt)
-    values = f"<p>values: {_escaped(finding.values_text)}</p>" if finding.values_text else ""
+    values = f"<p>{_('values')}: {_escaped(finding.values_text)}</p>" if finding.values_text else ""
     more = "".join(f"<p>{_escaped(line)}</p>" for line in (*finding.orders, finding.hint))
     fix = f"<pre>{_escaped(chr(10).join(finding.fix_lines))}</pre>" if finding.fix_lines else ""
     seen = _escaped(console_report.seen(found))
@@ -91,10 +93,10 @@ def _list(heard: Heard) -> Iterator[str]:
     every = list(rows(heard.lines))
     if not every:
         return
-    yield "<h2>Launches</h2>"
+    yield f"<h2>{_('Launches')}</h2>"
     if any(row.findings() for row in every) and not all(row.findings() for row in every):
-        yield '<label><input type="checkbox" id="only"> only launches with findings</label>'
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("#", "kernel", "grid", "target", "time", "findings"))
+        yield f'<label><input type="checkbox" id="only"> {_("only launches with findings")}</label>'
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("#", *all_translated(HEADINGS)))
     yield f'<div class="list"><table><thead><tr>{heads}</tr></thead><tbody>'
     for row in every[:ROWS]:
         line = row.first
@@ -119,16 +121,19 @@ def _worst(line: LaunchLine) -> str:
 def _cards(heard: Heard) -> Iterator[str]:
     if not heard.cards:
         return
-    yield "<h2>Cards</h2>"
+    yield f"<h2>{_('Cards')}</h2>"
     if len(heard.cards) < len(heard.lines):
-        yield (
-            f"<p>{messages.number(len(heard.cards))} of "
-            f"{messages.count(len(heard.lines), 'launch', 'launches')} are drawn: at most the first {FIRST} "
-            "of each kernel and of each finding.</p>"
+        left = _(
+            "{count} of {launches} are drawn: at most the first {most} of each kernel and of each finding."
+        ).format(
+            count=messages.number(len(heard.cards)),
+            launches=messages.count(len(heard.lines), "launch", "launches"),
+            most=FIRST,
         )
+        yield f"<p>{left}</p>"
     opened = next((one.first for one in heard.findings if one.first in heard.cards), next(iter(heard.cards)))
     for number, card in heard.cards.items():
-        named = f"launch {number}: {card.title}"
+        named = _("launch {number}: {card}").format(number=number, card=card.title)
         yield (
             f"<details{' open' if number == opened else ''}>"
             f"<summary>{_worst(heard.lines[number])}{_escaped(named)}</summary>"

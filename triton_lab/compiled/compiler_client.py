@@ -25,6 +25,7 @@ from typing import IO, Any
 
 from triton_lab.compiled.compiler_process import FOLDER
 from triton_lab.compiled.front_end import Request
+from triton_lab.localization import _
 
 SECONDS, MAX_BYTES = 120.0, 8 << 30  # the default limits
 MOST = 2  # processes that are kept for the next request
@@ -93,7 +94,11 @@ def ask(
             outcome.failure = child.end()
         except TimeoutError:
             child.kill()
-            outcome.failure = "it was interrupted" if stop.is_set() else f"it took more than {seconds:g} s"
+            outcome.failure = (
+                _("it was interrupted")
+                if stop.is_set()
+                else _("it took more than {seconds} s").format(seconds=f"{seconds:g}")
+            )
         except BaseException:  # after an interrupt of the cell, the answer has no reader
             _dismiss(child)
             raise
@@ -183,8 +188,8 @@ class Child:
         code = self.process.wait()
         if code < 0:
             with contextlib.suppress(ValueError):
-                return f"the compiler was ended by {signal.Signals(-code).name}"
-        return f"the compiler ended with code {code}"
+                return _("the compiler was ended by {name}").format(name=signal.Signals(-code).name)
+        return _("the compiler ended with code {code}").format(code=code)
 
     def kill(self) -> None:
         """End the process and everything it has started."""

@@ -27,6 +27,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from triton_lab.localization import _
+
 FOLDER = "triton-lab-compiler-"  # how the name of its temporary folder begins
 IDLE = 300.0  # seconds that it waits for the next request
 _METADATA = ("name", "num_warps", "num_stages", "num_ctas", "warp_size", "shared", "tmem_size")
@@ -158,4 +160,4 @@ def _disassembled(cubin: bytes, answer: Answer) -> tuple[str, dict[str, str]]:
             command = [knobs.nvidia.cuobjdump.path, "--dump-resource-usage", file.name]
             return subprocess.run(command, capture_output=True, text=True, check=True).stdout, {}
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-        return "", {"sass": f"cuobjdump cannot be run: {error}"}
+        return "", {"sass": _("cuobjdump cannot be run: {error}").format(error=error)}

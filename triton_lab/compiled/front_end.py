@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_lab.compiled.architecture import Architecture
+from triton_lab.localization import _
 
 # The function that `generic_text` adds; the compiler must not see it.
 _MARKER = re.compile(r'^  "tt\.func".*"triton_lab_prints_the_generic_form"(?:.*\n)*?  \}\).*\n', re.MULTILINE)
@@ -77,11 +78,15 @@ def options_of(backend: Any, architecture: Architecture, given: Mapping[str, Any
     for name, value in given.items():
         if name not in known:
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
-            raise ValueError(f"{architecture.name} has no option {name!r}; there is {', '.join(near)}")
+            raise ValueError(
+                _("{target} has no option {name}; there is {names}").format(
+                    target=architecture.name, name=repr(name), names=", ".join(near)
+                )
+            )
         if name in ("num_warps", "num_stages", "num_ctas") and (not isinstance(value, int) or value < 1):
-            raise ValueError(f"{name}={value!r}: a number above 0 is needed")
+            raise ValueError(_("{name}={value}: a number above 0 is needed").format(name=name, value=repr(value)))
     warps = given.get("num_warps", 1)
     if warps & (warps - 1):
-        raise ValueError(f"num_warps={warps}: a power of 2 is needed")
+        raise ValueError(_("num_warps={warps}: a power of 2 is needed").format(warps=warps))
     # Triton's own default, given explicitly: Triton remarks on it otherwise.
     return {"enable_fp_fusion": bool(knobs.language.default_fp_fusion), **given}

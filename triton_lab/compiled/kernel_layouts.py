@@ -260,7 +260,7 @@ def _conversion_words(moves: Conversion) -> str:
     return {
         "nothing": "nothing moves",
         "registers": "registers change names",
-        "shuffles": f"{count(moves.shuffles, 'shuffle')} per warp at least",
-        "shared memory": f"{count(moves.stored, 'byte')} through shared memory",
-        "cluster": f"{count(moves.stored, 'byte')} from CTA to CTA",
+        "shuffles": _("{count} per warp at least").format(count=count(moves.shuffles, "shuffle")),
+        "shared memory": _("{count} through shared memory").format(count=count(moves.stored, "byte")),
+        "cluster": _("{count} from CTA to CTA").format(count=count(moves.stored, "byte")),
     }[moves.way]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.element_index import Digits, ElementPlaces, digits, places
 from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 
 Array = NDArray[Any]
@@ -146,7 +147,11 @@ class Access:
     def _assembled(self, iteration: int, dtype: Any, parts: Callable[[int], Array]) -> Array:
         index = self._iterations()
         if not 0 <= iteration < max(1, len(index)):
-            raise IndexError(f"iteration {iteration} of {len(index)}: {self!r}")
+            raise IndexError(
+                _("iteration {iteration} of {count}: {self}").format(
+                    iteration=iteration, count=len(index), self=repr(self)
+                )
+            )
         result = np.zeros((self.programs, *self.block), dtype)
         for position, rows in index[iteration] if index else []:
             result[self.events[position].programs[rows]] = parts(position)[rows]

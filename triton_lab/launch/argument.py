@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from triton_lab.localization import _
+
 
 @dataclass(frozen=True, repr=False)
 class Argument:
@@ -39,7 +41,9 @@ class Argument:
     def __repr__(self) -> str:
         if self.kind in ("scalar", "constexpr"):
             return f"<{self.name}: {self.kind} {self.value!r}>"
-        where = f"shape {self.shape}, strides {self.strides}, offset {self.offset}"
+        where = _("shape {shape}, strides {strides}, offset {offset}").format(
+            shape=self.shape, strides=self.strides, offset=self.offset
+        )
         return f"<{self.name}: {self.kind} of {self.dtype}, {where}>"
 
     @property

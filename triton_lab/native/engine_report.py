@@ -44,7 +44,11 @@ class Engines:
             reasons = Counter(ran.why for ran in own if ran.why)
             handed = sum(ran.handed for ran in own)
             if handed:
-                reasons[f"{number(handed)} of {count(sum(ran.programs for ran in own), 'program')} failed a check"] = 0
+                reasons[
+                    _("{number} of {count} failed a check").format(
+                        number=number(handed), count=count(sum(ran.programs for ran in own), "program")
+                    )
+                ] = 0
             native = sum(ran.engine == "native" for ran in own)
             told = [reason + (f" ({count(times, 'time')})" if times > 1 else "") for reason, times in reasons.items()]
             rows.append((kernel, str(native), str(len(own) - native), "; ".join(told)))

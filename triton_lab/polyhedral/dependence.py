@@ -54,7 +54,7 @@ class Dependence:
     def deltas(self) -> isl.Set:
         """All distances (target minus source) over the common loops, as an isl set."""
         relation = self.relation
-        with effort(f"the distances from {self.source} to {self.target}"):
+        with effort(_("the distances from {source} to {target}").format(source=self.source, target=self.target)):
             return self._deltas(relation)
 
     def _deltas(self, relation: isl.Map) -> isl.Set:
@@ -67,12 +67,12 @@ class Dependence:
     def vector(self) -> tuple[int | str, ...]:
         """Per common loop the distance, where all pairs have the same, else its sign: ``+``, ``-``, ``0+`` (not
         negative), ``0-`` (not positive) or ``*`` (either, or too hard for isl)."""
-        with series(f"the distance from {self.source} to {self.target}"):
+        with series(_("the distance from {source} to {target}").format(source=self.source, target=self.target)):
             return tuple(self._component(k) for k in range(self.common))
 
     def _component(self, position: int) -> int | str:
         try:
-            with effort(f"the distance from {self.source} to {self.target}"):
+            with effort(_("the distance from {source} to {target}").format(source=self.source, target=self.target)):
                 return _distance(self.deltas, position)
         except TooHard:
             return "*"
@@ -148,7 +148,7 @@ def memory_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
 
     Raises `TooHard` where isl needs too long for one pair, or for all of them.
     """
-    with series("the dependences of this nest"):
+    with series(_("the dependences of this nest")):
         return tuple(_memory_dependences(scop))
 
 
@@ -161,10 +161,12 @@ def _memory_dependences(scop: StaticPart) -> Iterator[Dependence]:
                 continue
             names = (source.name, target.name)
             if names not in before:
-                with effort(f"when {source.name} runs before {target.name}"):
+                with effort(_("when {source} runs before {target}").format(source=source.name, target=target.name)):
                     before[names] = order[source.name].lex_lt_map(order[target.name])
             relation = answered(
-                f"what {target.name} does to {second.text} after {source.name} to {first.text}",
+                _("the accesses of {target} to {element} after those of {source} to {other}").format(
+                    target=target.name, element=second.text, source=source.name, other=first.text
+                ),
                 partial(_pairs, first.relation, second.relation, before[names]),
             )
             if relation is not None:
@@ -181,7 +183,7 @@ def value_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
 
     Raises `TooHard` where isl needs too long for one read, or for all of them.
     """
-    with series("the dependences of values in this nest"):
+    with series(_("the dependences of values in this nest")):
         return tuple(_value_dependences(scop))
 
 

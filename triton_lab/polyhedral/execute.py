@@ -191,7 +191,7 @@ def extent(scop: StaticPart, array: str) -> tuple[NDArray[np.int64], NDArray[np.
     for access in scop.accesses:
         if access.array != array:
             continue
-        ends = answered(f"the range of {access.text}", partial(_ends, scop.fixed(access.relation)))
+        ends = answered(_("the range of {text}").format(text=access.text), partial(_ends, scop.fixed(access.relation)))
         if ends is not None:
             lows.append(ends[0])
             highs.append(ends[1])

@@ -29,12 +29,16 @@ def automatic_tree(scop: Instances) -> Tree:
     The outermost loops without dependences are marked parallel. Statements that never run come last. Where isl cannot
     find the write that a read depends on, it shortens all dependences.
     """
-    with series("a schedule for this nest"):
+    with series(_("a schedule for this nest")):
         return _automatic(scop)
 
 
 def _automatic(scop: Instances) -> Tree:
-    never = tuple(s.name for s in scop.statements if answered(f"whether {s.name} ever runs", s.domain.set.is_empty))
+    never = tuple(
+        s.name
+        for s in scop.statements
+        if answered(_("whether {name} ever runs").format(name=s.name), s.domain.set.is_empty)
+    )
     run = tuple(s.name for s in scop.statements if s.name not in never)
     if not run:
         return scop.tree

@@ -89,16 +89,18 @@ def legality(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree) ->
 
     Raises `TooHard` where isl needs too long for one of them, or for all.
     """
-    with series("whether this order is legal"):
+    with series(_("whether this order is legal")):
         return Legality(tuple(_violations(scop, dependences, tree)))
 
 
 def _violations(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree) -> Iterator[Violation]:
-    with effort("when the statements run"):
+    with effort(_("when the statements run")):
         times = {s.name: isl.Map(time_text(tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
     for dependence in dependences:
         yield from answered(
-            f"whether the order respects {dependence.kind} {dependence.source} → {dependence.target}",
+            _("whether the order respects {kind} {source} → {target}").format(
+                kind=dependence.kind, source=dependence.source, target=dependence.target
+            ),
             partial(_broken, tree, dependence, times[dependence.source], times[dependence.target]),
         )
 

@@ -79,7 +79,10 @@ def _unrolled(schedule: Ordered, depth: int) -> isl.UnionMap | None:
 
 def _refuse_endless_copies(schedule: Ordered, statement: Statement, at: int, loop: str) -> None:
     """Raise ValueError if time dimension ``at`` of ``statement`` has no constant number of values, or a huge one."""
-    copies = answered(f"how many iterations of {loop} are to be written out", partial(_copies, schedule, statement, at))
+    copies = answered(
+        _("how many iterations of {loop} are to be written out").format(loop=loop),
+        partial(_copies, schedule, statement, at),
+    )
     advice = _("split {loop} and unroll the inner loop").format(loop=loop)
     if copies is None:
         raise ValueError(

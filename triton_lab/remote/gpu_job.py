@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from triton.compiler import ASTSource
 
+from triton_lab.localization import _
 from triton_lab.remote.job import (
     Bytes,
     CompiledJob,
@@ -77,11 +78,12 @@ def perform(job: Job) -> JobAnswer:
     assert isinstance(work, CompiledJob)
     driver = gpu_driver()
     if driver is None:
-        return _refused("this worker was started with the GPU resource, but Triton finds no GPU here")
+        return _refused(_("this worker was started with the GPU resource, but Triton finds no GPU here"))
     if triton.__version__.split(".")[:2] != work.triton.split(".")[:2]:
         return _refused(
-            f"this worker has Triton {triton.__version__}, the notebook has {work.triton}. Install the same "
-            "version in both"
+            _("this worker has Triton {version}, the notebook has {triton}. Install the same version in both").format(
+                version=triton.__version__, triton=work.triton
+            )
         )
     target = driver.get_current_target()
     here = (target.backend, target.arch, target.warp_size)
@@ -92,7 +94,7 @@ def perform(job: Job) -> JobAnswer:
     launch = kernel[job.grid]  # this loads it
     compiled = time.perf_counter() - start
     regions = [_placed(sent) for sent in job.memory]
-    signature = [type for _, type in work.signature]
+    signature = [type for _name, type in work.signature]
     objects = [_object(one, job.memory, regions) for one in work.arguments]
     hosts = [tensor for pair in zip(signature, objects, strict=True) for tensor in tensors_of(*pair)]
     mirrors = HostMirrors(hosts, driver.get_active_torch_device())

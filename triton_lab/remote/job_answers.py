@@ -12,6 +12,7 @@ from triton_lab.interpreter.kernel_errors import KernelErrorData
 from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.sharding.shard import Done, Whole
+from triton_lab.localization import _
 from triton_lab.remote.job import FORMAT, JobAnswer, JobEnded, Raised, Reply
 from triton_lab.remote.remote_errors import DataError, hold
 from triton_lab.remote.wire_data import unpacked
@@ -28,7 +29,7 @@ def answer_of(data: Any, most: int) -> JobAnswer:
     given = unpacked(data, 2 * most)
     kinds = {one.name: _KINDS[str(one.type)] for one in dataclasses.fields(Reply)}
     if type(given) is not dict or {name: type(one) for name, one in given.items()} != kinds:
-        raise DataError("it is no reply of a worker's")
+        raise DataError(_("it is no reply of a worker's"))
     reply = Reply(**given)
     hold(reply.format == FORMAT, "its version")
     hold(len(reply.worker) <= _NAME and len(reply.why) <= _TEXT and len(reply.printed) <= 2 * _TEXT, "its texts")
@@ -38,7 +39,7 @@ def answer_of(data: Any, most: int) -> JobAnswer:
         answer = _checked(unpacked(reply.answer, most))
     except DataError as error:
         # The job wrote it, not the worker: the error is reported as the job's.
-        answer = JobAnswer(failure=JobEnded(f"its answer cannot be read: {error}"))
+        answer = JobAnswer(failure=JobEnded(_("its answer cannot be read: {error}").format(error=error)))
     return dataclasses.replace(answer, worker=reply.worker, printed=reply.printed)
 
 
@@ -47,7 +48,7 @@ _KINDS = {"str": str, "bytes": bytes, "int": int}
 
 def _checked(answer: Any) -> JobAnswer:
     if type(answer) is not JobAnswer:
-        raise DataError("it is no answer")
+        raise DataError(_("it is no answer"))
     hold(len(answer.times) <= _TIMES and all(0 <= one < 1e9 for one in answer.times), "its times")
     hold(0 <= answer.compile < 1e9 and len(answer.device) <= _NAME, "its time")
     if answer.other is not None:

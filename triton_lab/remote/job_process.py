@@ -24,6 +24,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from triton_lab.localization import _
 from triton_lab.processes import isolation, linux
 from triton_lab.processes.descendants import end_descendants
 from triton_lab.remote import job_folders, worker_limits
@@ -149,7 +150,9 @@ def _answer(job: bytes, shared: bytes, memory: int) -> JobAnswer:
     except MemoryError as error:
         return JobAnswer(failure=Raised("MemoryError", str(error)))
     except NotData as error:
-        return JobAnswer(failure=Raised("TypeError", f"the returned value cannot be sent: {error}"))
+        return JobAnswer(
+            failure=Raised("TypeError", _("the returned value cannot be sent: {error}").format(error=error))
+        )
     except Exception as error:  # compilers, drivers and a notebook's functions raise errors of any type
         plain = error.args if all(type(one) in (int, float, str) for one in error.args) else ()
         return JobAnswer(failure=Raised(type(error).__name__, _text(error), plain))
@@ -169,7 +172,7 @@ def _done(packed_job: bytes, shared: bytes, memory: int) -> JobAnswer:
         job = None
     if type(job) is not Job or job.format != FORMAT:
         return JobAnswer(
-            failure=Raised("RuntimeError", "the notebook and this worker have different versions of triton-lab")
+            failure=Raised("RuntimeError", _("the notebook and this worker have different versions of triton-lab"))
         )
     if isinstance(job.work, CompiledJob):
         worker_limits.bound_gpu(memory)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from triton_lab.localization import _
 from triton_lab.processes.descendants import end_descendants
 from triton_lab.remote.job import Reply
 from triton_lab.remote.job_folders import ScratchFolder, remove
@@ -89,14 +90,18 @@ class Server:
             pid = self._next("pid", READY, unwanted)
             return _end(self._next("status", seconds, unwanted))
         except TimeoutError:
-            why = "the client is gone" if unwanted() else f"it took more than {seconds:g} s"
+            why = (
+                _("the client is gone")
+                if unwanted()
+                else _("it took more than {seconds} s").format(seconds=f"{seconds:g}")
+            )
             if pid and self._ended(pid):
                 return why
             self.close()
-            return why if pid else f"its process was not ready within {READY:g} s"
+            return why if pid else _("its process was not ready within {READY} s").format(READY=f"{READY:g}")
         except (OSError, _ServerGone):
             self.close()
-            return "the process for it could not be started: see the worker's log"
+            return _("the process for it could not be started: see the worker's log")
 
     def _ended(self, pid: int) -> bool:
         """Whether the job could be ended, so that this process is ready for the next one."""
@@ -153,28 +158,30 @@ def _written(file: IO[bytes], most: int) -> tuple[str, bytes]:
     """Why there is no answer, or else the job's answer."""
     size = os.fstat(file.fileno()).st_size
     if size > most:
-        return f"its answer has {size / 2**20:.0f} MB, but at most {most / 2**20:.0f} MB may come back", b""
+        return _("its answer has {size} MB, but at most {most} MB may come back").format(
+            size=f"{size / 2**20:.0f}", most=f"{most / 2**20:.0f}"
+        ), b""
     file.seek(0)
     answer = file.read(size)
-    return ("" if answer else "its process ended without an answer"), answer
+    return ("" if answer else _("its process ended without an answer")), answer
 
 
 def _end(status: int) -> str:
     """How a process failed, in words; empty if it ended well."""
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGKILL:
-        return "the machine ended its process, most likely because memory ran out"
+        return _("the machine ended its process, most likely because memory ran out")
     if code < 0:
         with contextlib.suppress(ValueError):
-            return f"its process was ended by {signal.Signals(-code).name}"
-    return f"its process ended with code {code}" if code else ""
+            return _("its process was ended by {name}").format(name=signal.Signals(-code).name)
+    return _("its process ended with code {code}").format(code=code) if code else ""
 
 
 def _said(file: IO[bytes]) -> str:
     file.seek(0)
     text = file.read(PRINTED + 1)
     told = text[:PRINTED].decode(errors="replace")
-    return told if len(text) <= PRINTED else told + "\n... the output is cut here\n"
+    return told if len(text) <= PRINTED else told + _("\n... the output is cut here\n")
 
 
 _lock = threading.Lock()

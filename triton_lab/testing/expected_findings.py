@@ -10,6 +10,7 @@ import pytest
 
 from triton_lab.launch.checks.kind_filter import known_kind
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.localization import _
 from triton_lab.testing.plugin_options import MARKER
 
 
@@ -48,7 +49,9 @@ def _wish(marker: pytest.Mark) -> Wish:
     )
     if named:
         raise pytest.UsageError(
-            f"@pytest.mark.{MARKER} has no {next(iter(named))!r}: it takes allow, forbid, kernel and argument"
+            _("@pytest.mark.{MARKER} has no {next}: it takes allow, forbid, kernel and argument").format(
+                MARKER=MARKER, next=repr(next(iter(named)))
+            )
         )
     return wish
 

@@ -97,7 +97,7 @@ def test_what_does_not_fit_is_told(wording: Wording) -> None:
         lab.compare(launch, lambda y: y)
     with pytest.raises(ValueError, match=r"n is .* row_sum"):
         lab.compare(launch, {"n": torch.zeros(8)})
-    with pytest.raises(LookupError, match="row_sum has no argument 'out'"):
+    with pytest.raises(LookupError, match=r"row_sum .* 'out'"):
         lab.compare(launch, {"out": torch.zeros(8)})
     for odd in (np.array([{}] * 8), np.array(["x"] * 8), np.array([b"x"] * 8), np.ones(8, complex)):
         with pytest.raises(TypeError, match=r"out_ptr .* ndarray"):

@@ -102,7 +102,7 @@ def test_an_element_of_a_product_comes_from_a_row_and_a_column_in_every_iteratio
 def test_only_stores_have_origins() -> None:
     launch = recorded(moves, (2,), torch.rand(32), torch.empty(32), BLOCK=4)
     load = launch.accesses[0]
-    with pytest.raises(ValueError, match=rf"\bload on line {load.line}\b"):
+    with pytest.raises(ValueError, match=rf"\bload .* {load.line}\b"):
         launch.origins(load, program=0, lane=0)
 
 

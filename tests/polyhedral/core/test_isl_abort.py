@@ -47,7 +47,7 @@ def test_on_linux_isl_can_be_stopped() -> None:
 @needs_abort
 def test_time_ends_a_question_whatever_its_count() -> None:
     start = thread_time()
-    with pytest.raises(TooHard, match="a question: too hard for isl"), isl_effort.effort("a question", 10**9, 0.2):
+    with pytest.raises(TooHard, match=r"^a question: "), isl_effort.effort("a question", 10**9, 0.2):
         _hard()
     assert 0.1 < thread_time() - start < 1
     assert not isl.Set(MEET).is_empty()

@@ -51,7 +51,7 @@ def test_the_stack_does_not_run_out() -> None:
 
 
 def test_other_errors_are_told_with_the_question() -> None:
-    with pytest.raises(NoAnswer, match=r"a question: isl says 'syntax error'$"), isl_effort.effort("a question"):
+    with pytest.raises(NoAnswer, match=r"^a question: .*'syntax error'$"), isl_effort.effort("a question"):
         isl.Set("{ [i : }")
 
 
@@ -82,7 +82,7 @@ def test_a_question_within_an_answered_one_waits_for_nobody(monkeypatch: pytest.
 
 def test_the_limit_ends_with_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isl_effort, "OPERATIONS", 50)
-    with pytest.raises(TooHard, match="a question: too hard for isl"), isl_effort.effort("a question"):
+    with pytest.raises(TooHard, match=r"^a question: "), isl_effort.effort("a question"):
         isl.Set(MEET)
     assert not isl.Set(MEET).is_empty()
 

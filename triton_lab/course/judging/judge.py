@@ -23,6 +23,7 @@ from triton_lab.course.judging import sandbox
 from triton_lab.course.judging.judge_wire import Channel
 from triton_lab.course.judging.remote_answer import Asked, Ended, There
 from triton_lab.course.run_answer import MOST_STEPS
+from triton_lab.localization import _
 from triton_lab.processes import linux
 
 MESSAGE = 2000  # characters of a message about an answer
@@ -104,9 +105,9 @@ def _message(judge: Callable[[], Any]) -> str:
     except (Ended, KeyboardInterrupt):
         raise
     except MemoryError:
-        return "Its launches need more memory than there is."
+        return _("Its launches need more memory than there is.")
     except Exception as error:  # an error in data from the process: other answers must still be judged
-        return f"It cannot be judged: {type(error).__name__}: {error}"
+        return _("It cannot be judged: {name}: {error}").format(name=type(error).__name__, error=error)
     return "" if fault is None else str(fault) or "It is wrong."
 
 

@@ -15,6 +15,7 @@ from triton_lab.course.judging import judge_messages
 from triton_lab.course.judging.answer_values import MALFORMED, decoded, fault_of, schedule_of, text
 from triton_lab.course.judging.judge_wire import Broken, Channel
 from triton_lab.launch.saving.file_format import SavedLaunchError
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.course.lazy_steps import StepsRun
@@ -43,8 +44,12 @@ class Asked:
             return self._channel.receive(self._left - (time.monotonic() - began))
         except Broken as error:
             if error.late:
-                raise Ended(f"the notebook did not end within {messages.seconds_text(self._seconds)}") from None
-            raise Ended(self._why() or f"its process was lost: {error}") from None
+                raise Ended(
+                    _("the notebook did not end within {seconds_text}").format(
+                        seconds_text=messages.seconds_text(self._seconds)
+                    )
+                ) from None
+            raise Ended(self._why() or _("its process was lost: {error}").format(error=error)) from None
         finally:
             self._left = max(0.0, self._left - (time.monotonic() - began))
 
@@ -107,7 +112,11 @@ def _read(what: Callable[[], T]) -> T:
     try:
         return what()
     except SavedLaunchError as error:
-        raise Unanswered(AnswerFault(f"One of its launches cannot be run again: {error}")) from None
+        raise Unanswered(
+            AnswerFault(_("One of its launches cannot be run again: {error}").format(error=error))
+        ) from None
     except MALFORMED as error:
-        message = f"What its process says of the answer cannot be: {type(error).__name__}: {str(error)[:200]}"
+        message = _("What its process says of the answer cannot be: {name}: {value}").format(
+            name=type(error).__name__, value=str(error)[:200]
+        )
         raise Unanswered(AnswerFault(message)) from None

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from triton_lab.localization import _
 from triton_lab.processes import linux
 from triton_lab.processes.descendants import end_descendants, memory_of_descendants
 
@@ -121,15 +122,15 @@ def _watched(init: int, memory: int) -> str:
         if done:
             code = os.waitstatus_to_exitcode(status)
             if code < 0:
-                return f"its process was ended by signal {-code}"
+                return _("its process was ended by signal {value}").format(value=-code)
             if code > 128:
-                return f"its process was ended by signal {code - 128}"
-            return f"its process ended with {code}"
+                return _("its process was ended by signal {value}").format(value=code - 128)
+            return _("its process ended with {code}").format(code=code)
         size, processes = memory_of_descendants(os.getpid())
         if size - base * processes > memory:
-            return f"it took more than the limit of {memory / 2**30:.3g} GB of memory"
+            return _("it took more than the limit of {value} GB of memory").format(value=f"{memory / 2**30:.3g}")
         if processes > PROCESSES:
-            return f"it started more than {PROCESSES} processes"
+            return _("it started more than {PROCESSES} processes").format(PROCESSES=PROCESSES)
         time.sleep(_PAUSE)
 
 

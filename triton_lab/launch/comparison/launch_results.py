@@ -183,8 +183,10 @@ def _asked_for(launch: Recorded, function: Callable[..., Any], values: Mapping[s
     except (TypeError, ValueError):
         names = ", ".join(values)
         raise ValueError(
-            f"the function's parameters are not known: wrap it, as in lambda {next(iter(values), 'x')}, **_: ..., "
-            f"with names among {names}"
+            _(
+                "the function's parameters are not known: wrap it, as in lambda {next}, **_: ..., "
+                "with names among {names}"
+            ).format(next=next(iter(values), "x"), names=names)
         ) from None
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
         return [name for name in values if name.isidentifier()]

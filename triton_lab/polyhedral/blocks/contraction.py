@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.kernel_shape import BlockAxis, axes
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.core.access_function import Access
@@ -60,7 +61,7 @@ class Contraction:
         iterators = self.update.iterators
         products = self.update.domain.set.reset_tuple_id()
         stored = _widened(self.elements, [i for i in iterators if i != self.iterator], iterators)
-        with effort("whether the masks of the factors say all"):
+        with effort(_("whether the masks of the factors say all")):
             return all(
                 _widened(self.factor_domain(f), self.factor_iterators(f), iterators)
                 .intersect(stored)
@@ -118,7 +119,7 @@ def _is_one(scop: Instances, c: Contraction) -> bool:
     if any(e.quotients for a in (target, c.left, c.right) for e in a.expressions):
         return False
     every = [c.update, *([c.start] if c.start else [])]
-    with effort("whether the nest is one sum of products"):
+    with effort(_("whether the nest is one sum of products")):
         if any(_reaches_below_zero(s) for s in every):
             return False
         if c.start is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.contraction import SMALLEST_DOT, Contraction
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.generated_text import GeneratedText, signature, wrapped
@@ -41,7 +42,7 @@ class _Writer:
         self.arguments = {a.name: self.names(a.name) for a in scop.arrays}
         for name in (*scop.parameters, *c.update.iterators):
             if self.names(name) != name:
-                raise NotABlockProgram(f"{name} would have two meanings")
+                raise NotABlockProgram(_("{name} would have two meanings").format(name=name))
         self.strides = {(a.name, k): self.names(f"stride_{a.name}_{k}") for a in scop.arrays for k in range(a.ndim)}
         self.sizes = {a.iterator: self.names(a.size) for a in axes if a.block > 1}
         self.kernel = self.names("kernel")

@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal, TypeAlias
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.core.loop_nest import (
     Binary,
@@ -120,13 +121,15 @@ class IndexPrinter(Printer):
                 return f"floor_divide({arguments[0]}, {arguments[1]})"
             case "ceild":
                 return f"(-floor_divide(-({arguments[0]}), {arguments[1]}))"
-        raise NotABlockProgram(f"the function {call.function} in a subscript is not written")
+        raise NotABlockProgram(
+            _("the function {function} in a subscript is not written").format(function=call.function)
+        )
 
     def negation(self, expression: Unary) -> tuple[str, int]:
         return f"~({self.text(expression.operand)})", 7
 
     def load(self, load: Load) -> str:
-        raise NotABlockProgram(f"{load.array} is read by a subscript")
+        raise NotABlockProgram(_("{array} is read by a subscript").format(array=load.array))
 
 
 class ValuePrinter(IndexPrinter):
@@ -186,7 +189,7 @@ class ValuePrinter(IndexPrinter):
             return self._power(left, right)
         if op == "//" or (op == "%" and self.language == "python"):
             if kinds != ("integer", "integer"):
-                raise NotABlockProgram(f"the operation {op} means something else on Triton's blocks")
+                raise NotABlockProgram(_("the operation {op} means something else on Triton's blocks").format(op=op))
             return super().binary(expression)
         if op == "/" and self.language == "c":
             if kinds == ("integer", "integer"):
@@ -221,7 +224,7 @@ class ValuePrinter(IndexPrinter):
         match exponent:
             case Number(value=int() as times) if 1 <= times <= _MULTIPLIED_OUT:
                 return " * ".join([self.operand(base, 7)] * times), 6 if times > 1 else 0
-        raise NotABlockProgram("the operation ** is written only with small integer exponents")
+        raise NotABlockProgram(_("the operation ** is written only with small integer exponents"))
 
     def call(self, call: Call) -> str:
         function, arguments = call.function, call.arguments
@@ -241,13 +244,15 @@ class ValuePrinter(IndexPrinter):
             return nested(f"tl.{function}imum", texts, ", propagate_nan=tl.PropagateNan.ALL")
         if function in ("floord", "ceild") and all(self.kind(a) == "integer" for a in arguments):
             return super().call(call)
-        raise NotABlockProgram(f"the function {function} is not written")
+        raise NotABlockProgram(_("the function {function} is not written").format(function=function))
 
 
 def _calculated(op: str, left: float, right: float, language: str) -> int | float:
     """``left op right`` with the meaning of ``language``."""
     if op in ("/", "//", "%") and right == 0:
-        raise NotABlockProgram(f"{left!r} {op} {right!r} divides by zero")
+        raise NotABlockProgram(
+            _("{left} {op} {right} divides by zero").format(left=repr(left), op=op, right=repr(right))
+        )
     if language == "c" and op in ("/", "%") and isinstance(left, int) and isinstance(right, int):
         quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
         return quotient if op == "/" else left - quotient * right

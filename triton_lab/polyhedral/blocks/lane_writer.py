@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.lane_blocks import LaneBlock
 from triton_lab.polyhedral.blocks.lane_values import IndexPrinter, ValuePrinter, names_in
@@ -324,8 +325,10 @@ def _stop(node: For) -> Expr:
     stops: list[Expr] = []
     for condition in node.conditions:
         if condition.left != Name(node.iterator) or condition.op not in ("<", "<="):
-            raise NotABlockProgram(f"the end of the loop over {node.iterator} cannot be written")
+            raise NotABlockProgram(
+                _("the end of the loop over {iterator} cannot be written").format(iterator=node.iterator)
+            )
         stops.append(condition.right if condition.op == "<" else shifted(condition.right, 1))
     if not stops:
-        raise NotABlockProgram(f"the loop over {node.iterator} has no end")
+        raise NotABlockProgram(_("the loop over {iterator} has no end").format(iterator=node.iterator))
     return stops[0] if len(stops) == 1 else Call("min", tuple(stops))

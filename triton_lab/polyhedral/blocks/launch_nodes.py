@@ -71,7 +71,7 @@ def host_nodes(scop: Instances, plan: LaunchPlan, names: FreshNames) -> tuple[No
     nodes = loops(total, depth, describe)
     found = visited(nodes, scop.parameters)
     for kernel in plan.kernels:
-        with effort("whether the host launches what it should"):
+        with effort(_("whether the host launches what it should")):
             if not found[kernel.name].is_equal(launched[kernel.name]):
                 raise NotABlockProgram(_("the host loops around {name} cannot be written").format(name=kernel.name))
     return nodes
@@ -123,7 +123,7 @@ def kernel_nodes(scop: Instances, plan: KernelPlan, names: FreshNames) -> Kernel
     domains = _domains(scop, plan, host)
     found = visited(nodes, (*scop.parameters, *host))
     for name, domain in domains.items():
-        with effort(f"whether {plan.name} runs all of {name}"):
+        with effort(_("whether {kernel} runs all of {statement}").format(kernel=plan.name, statement=name)):
             if not found.get(name, domain.subtract(domain)).intersect_params(known).is_equal(domain):
                 raise NotABlockProgram(_("the loops around {name} cannot be written").format(name=name))
     arguments = tuple(e.id for e in called.values() if isinstance(e, Name))
@@ -157,7 +157,7 @@ def _times(scop: Instances, plan: KernelPlan, statement: str, host: tuple[str, .
 
 
 def _lane(times: isl.Set, at: int, name: str, loop: Loop) -> Lane:
-    with effort(f"the range of {loop.name}"):
+    with effort(_("the range of {name}").format(name=loop.name)):
         if not times.dim_has_lower_bound(isl.dim_type.set, at) or not times.dim_has_upper_bound(isl.dim_type.set, at):
             raise NotABlockProgram(_("the loop {name} has no end").format(name=loop.name))
         low, high = times.dim_min(at), times.dim_max(at)

@@ -148,7 +148,7 @@ class _Planner:
             if dependence.source not in names or dependence.target not in names:
                 continue
             pair = dependence.source, dependence.target
-            with effort(f"whether {', '.join(loop.name for loop in lanes)} can run at once"):
+            with effort(_("whether {names} can run at once").format(names=", ".join(loop.name for loop in lanes))):
                 together = dependence.relation.intersect(self._equal(pair, around))
                 if not together.is_subset(self._equal(pair, lanes)):
                     return False

@@ -31,7 +31,7 @@ def to_triton(schedule: Schedule) -> TritonKernel:
     if not schedule.is_legal:
         raise NotABlockProgram(_("the schedule is {legality}").format(legality=schedule.legality))
     try:
-        with series("the kernels of this schedule", _MANY * SECONDS):
+        with series(_("the kernels of this schedule"), _MANY * SECONDS):
             return _proved(schedule)
     except (isl.Error, NotImplementedError) as error:
         raise NotABlockProgram(_("isl cannot write loops for this order: {error}").format(error=error)) from error

@@ -23,7 +23,7 @@ def set_points(set_: isl.Set) -> NDArray[np.int64]:
     Raises `TooHard` where they are more than `MOST_POINTS`.
     """
     dimension = set_.dim(isl.dim_type.set)
-    if answered("whether there are points", set_.is_empty):
+    if answered(_("whether there are points"), set_.is_empty):
         return np.zeros((0, dimension), dtype=np.int64)
     _refuse_endless(set_)
     if dimension == 0:
@@ -53,7 +53,7 @@ def relation_points(relation: isl.Map) -> NDArray[np.int64]:
 def count_points(set_: isl.Set) -> int:
     """How many points a bounded set without parameters has."""
     _refuse_endless(set_)
-    return answered("how many points there are", lambda: _counted(set_))
+    return answered(_("how many points there are"), lambda: _counted(set_))
 
 
 def more_than(set_: isl.Set, most: int) -> bool:
@@ -63,7 +63,7 @@ def more_than(set_: isl.Set, most: int) -> bool:
     """
     _refuse_endless(set_)
     try:
-        with effort(f"whether there are more than {most} points"):
+        with effort(_("whether there are more than {most} points").format(most=most)):
             return _counted(set_) > most
     except TooHard:  # one isl operation counts several points
         return True
@@ -78,5 +78,5 @@ def _counted(set_: isl.Set) -> int:
 
 
 def _refuse_endless(set_: isl.Set) -> None:
-    if not answered("whether the points are finitely many", set_.is_bounded):
+    if not answered(_("whether the points are finitely many"), set_.is_bounded):
         raise ValueError(_("the points are not finitely many: {set} is unbounded").format(set=set_))

@@ -56,7 +56,7 @@ def loops(
     """
     ask = partial(_generated, schedule, depth, describe, context, unrolled)
     # Long programs, above all unrolled ones, take many operations, but none of them is hard.
-    return answered("the loops of this order", ask, (5 if unrolled is None else 20) * OPERATIONS)
+    return answered(_("the loops of this order"), ask, (5 if unrolled is None else 20) * OPERATIONS)
 
 
 def _generated(
@@ -75,7 +75,7 @@ def _generated(
 def expression_of(value: isl.PwAff, context: isl.Set) -> Expr:
     """``value`` as an expression in its parameters, for those in ``context``."""
     build = isl.AstBuild.from_context(context)
-    with effort("the bounds of a loop"):
+    with effort(_("the bounds of a loop")):
         return _Reader(lambda *_: ("", "")).expression(build.expr_from_pw_aff(value), {})
 
 
@@ -87,7 +87,7 @@ def condition_of(domain: isl.Set, context: isl.Set) -> Expr | None:
     build = isl.AstBuild.from_context(context)
     count = domain.dim(isl.dim_type.set)
     moved = domain.move_dims(isl.dim_type.param, domain.dim(isl.dim_type.param), isl.dim_type.set, 0, count)
-    with effort("the conditions of a block"):
+    with effort(_("the conditions of a block")):
         found = _Reader(lambda *_: ("", "")).expression(build.expr_from_set(moved.params()), {})
     return None if found == Number(1) else rebuild(found, _turned)
 

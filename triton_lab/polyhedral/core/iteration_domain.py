@@ -59,7 +59,7 @@ class Domain:
         """The isl set."""
         head = f"{self.statement}[{', '.join(isl_name(i) for i in self.iterators)}]"
         text = f"{space_text(self.parameters)}{{ {head} : {formula_text(self.pieces)} }}"
-        return answered(f"the domain of {self.statement}", lambda: isl.Set(text))
+        return answered(_("the domain of {statement}").format(statement=self.statement), lambda: isl.Set(text))
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -176,14 +176,14 @@ def without_empty(formula: Formula, iterators: tuple[str, ...], parameters: tupl
     kept: list[tuple[tuple[Constraint, ...], isl.Set]] = []
     for case in dict.fromkeys(formula):
         check_time("which cases hold")
-        with effort("where a case holds"):
+        with effort(_("where a case holds")):
             piece = isl.Set(f"{head}{formula_text((case,))} }}")
         try:
-            with effort("where a case holds"):
-                if piece.is_empty() or any(piece.is_subset(other) for _, other in kept):
+            with effort(_("where a case holds")):
+                if piece.is_empty() or any(piece.is_subset(other) for _case, other in kept):
                     continue
                 kept = [(c, other) for c, other in kept if not other.is_subset(piece)]
         except TooHard:  # then it is one case more
             pass
         kept.append((case, piece))
-    return tuple(case for case, _ in kept)
+    return tuple(case for case, _piece in kept)

@@ -11,6 +11,7 @@ from itertools import combinations
 from math import lcm
 from typing import TypeAlias
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.isl_effort import check_time, series
@@ -61,7 +62,7 @@ def corners(rows: Sequence[HalfSpace]) -> tuple[tuple[Fraction, ...], ...]:
     """The points where borders meet and every half-space holds, sorted. Raises `TooHard` where they are too many."""
     if not rows:
         return ()
-    with series("the corners of a domain"):
+    with series(_("the corners of a domain")):
         return _corners(list(dict.fromkeys(rows)), len(rows[0]) - 1)
 
 
@@ -77,7 +78,7 @@ def _value(row: HalfSpace, point: tuple[Fraction, ...]) -> Fraction:
 
 def _solve(rows: list[list[Fraction]]) -> tuple[Fraction, ...] | None:
     """The one point where all ``rows`` are zero, or None if there is none or more than one (Gauss-Jordan)."""
-    check_time("the corners of a domain")
+    check_time(_("the corners of a domain"))
     size = len(rows)
     for column in range(size):
         pivot = next((k for k in range(column, size) if rows[k][column]), None)

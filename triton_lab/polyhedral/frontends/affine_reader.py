@@ -132,7 +132,7 @@ class AffineReader:
         names = sorted({n for case in both for c in case for n in c.expression.names} - set(self.iterators))
         head = f"[{', '.join(isl_name(i) for i in self.iterators)}]"
         try:
-            with effort(f"whether {self.text(expression)} is negative"):
+            with effort(_("whether {text} is negative").format(text=self.text(expression))):
                 return isl.Set(f"{space_text(names)}{{ {head} : {formula_text(both)} }}").is_empty()
         except TooHard:
             return False

@@ -51,7 +51,7 @@ class Footprint:
         total = isl.UnionMap("{ }")
         for relation in self.relations:
             total = total.union(isl.UnionMap.from_map(relation))
-        with effort(f"the footprint of {self.argument}"):
+        with effort(_("the footprint of {argument}").format(argument=self.argument)):
             return total.coalesce()
 
 

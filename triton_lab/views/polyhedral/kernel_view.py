@@ -181,7 +181,7 @@ def _part(tree: Tree, names: set[str]) -> Tree | None:
 
 def _title(scop: KernelScop, shown: Sequence[KernelStatement], race: Race | None) -> str:
     assert scop.launch is not None
-    what = " and ".join(dict.fromkeys(f"{s.kind} in line {s.line}" for s in shown))
+    what = " and ".join(dict.fromkeys(_("{kind} in line {line}").format(kind=s.kind, line=s.line) for s in shown))
     if race is not None:
         return _("{kernel}: {who} and {who2} race ({what})").format(
             kernel=scop.launch.kernel, who=race.first.who, who2=race.second.who, what=what

@@ -160,7 +160,7 @@ def test_what_is_not_there_is_told(launch: Launch) -> None:
 def test_origins_need_a_store_that_happened() -> None:
     with lab.target("cpu"), lab.record() as launches:
         double[(3,)](torch.zeros(8), torch.zeros(8), 8, BLOCK=8)
-    with pytest.raises(ValueError, match=r"to out_ptr in program \(2, 0, 0\)"):
+    with pytest.raises(ValueError, match=r"out_ptr .*\(2, 0, 0\)"):
         launches[0].plot.origins(program=2)
 
 

@@ -11,6 +11,7 @@ import islpy as isl
 
 from triton_lab.ir import effects
 from triton_lab.ir.effects import RIVALS, Role, role_of
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
@@ -55,7 +56,9 @@ def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
         if first.memory != second.memory or role_of(second.touch.op) not in RIVALS[role_of(first.touch.op)]:
             continue
         try:
-            with effort(f"lines {first.statement.line} and {second.statement.line}"):
+            with effort(
+                _("lines {first} and {second}").format(first=first.statement.line, second=second.statement.line)
+            ):
                 found += [c for c in _pairs(scop, first, second) if not c.pairs.is_empty()]
         except TooHard as unanswered:
             undecided.append(str(unanswered))

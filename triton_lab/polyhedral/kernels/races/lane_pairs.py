@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.kernels.access_statement import KernelStatement
 from triton_lab.polyhedral.kernels.argument_memory import MemoryReach, reaches
@@ -35,8 +36,8 @@ def collisions(scop: KernelScop) -> Collisions:
         if first.statement is not second.statement or first.memory != second.memory:
             continue
         try:
-            with effort(f"lanes of line {first.statement.line}"):
-                if any(not pairs.is_empty() for pairs, _ in _pairs(scop, first, second)):
+            with effort(_("lanes of line {line}").format(line=first.statement.line)):
+                if any(not pairs.is_empty() for pairs, _axes in _pairs(scop, first, second)):
                     found[first.statement.name] = first.statement
         except TooHard as unanswered:
             undecided.append(str(unanswered))

@@ -15,6 +15,7 @@ import islpy as isl
 
 from triton_lab.launch.checks.analysis.barriers import results_used
 from triton_lab.launch.checks.race.happens_before import hands_on, takes_over
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text, space_text
@@ -71,7 +72,7 @@ def _in_general(scop: KernelScop) -> RaceVerdict:
     if not found:
         return replace(unproved, free=True, proof="all sizes")
     try:
-        with effort("the sizes without a race"):
+        with effort(_("the sizes without a race")):
             condition, here = _safe_sizes(scop, found)
     except TooHard as error:
         return replace(unproved, open=(str(error),))

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Formula, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
@@ -88,7 +89,7 @@ class Facts:
 
     def _exact(self, expression: AffineExpr, when: Case, ranges: Ranges) -> Interval:
         try:
-            with effort("the range of an expression"):
+            with effort(_("the range of an expression")):
                 found = self._set(when, expression.names, ranges, f"{expression.isl} = value_")
                 if found.is_empty():
                     return math.inf, -math.inf
@@ -104,7 +105,7 @@ class Facts:
     def feasible(self, when: Case) -> bool:
         """Whether ``when`` can hold, as far as isl knows."""
         try:
-            with effort("whether a case is possible"):
+            with effort(_("whether a case is possible")):
                 return not self._set(when, frozenset(), self.ranges, "value_ = 0").is_empty()
         except TooHard:
             return True

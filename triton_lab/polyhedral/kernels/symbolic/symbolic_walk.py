@@ -152,7 +152,7 @@ def _same(one: Formula, other: Formula) -> bool:
     head = f"{{ [{', '.join(isl_name(n) for n in names)}] : "
     first, second = (isl.Set(f"{head}{formula_text(formula)} }}") for formula in (one, other))
     try:
-        with effort("whether two conditions are one"):
+        with effort(_("whether two conditions are one")):
             return first.is_equal(second)
     except TooHard:
         return False

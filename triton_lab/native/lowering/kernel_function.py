@@ -13,7 +13,6 @@ from triton_lab.native.llvm.element_types import kind_of
 from triton_lab.native.lowering import (  # noqa: F401 - they register what they know
     asserts,
     atomics,
-    conditions,
     control,
     descriptors,
     dot,

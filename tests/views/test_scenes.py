@@ -12,6 +12,8 @@ import pytest
 import torch
 
 import triton_lab as lab
+from tests.gluon.cases import lines
+from tests.gluon.pipelines import copies
 from tests.launch.autotuned import autotuned
 from tests.launch.on_both import on_both
 from tests.launch.swept import swept
@@ -63,6 +65,12 @@ def kernel() -> View:
         CASES["blocks_overlap"].run()
     found = lab.polyhedral.scop(launches[0])
     return KernelView(found)  # type: ignore[arg-type]
+
+
+def pipelined() -> Any:
+    with lab.target("cpu"), lab.record() as launches:
+        lines(copies, 2)
+    return launches[0]
 
 
 def compiled() -> Any:
@@ -121,6 +129,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "transactions": lambda: compiled().plot.transactions(),
     "cost": lambda: compiled().plot.cost(),
     "passes": lambda: compiled().plot.passes(),
+    "pipeline": lambda: pipelined().plot.pipeline(),
     "compiled launch": lambda: compiled().launch.plot(),
 }
 

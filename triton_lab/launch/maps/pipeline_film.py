@@ -45,7 +45,7 @@ MOST = 600  # moments of a film
 
 
 @dataclass(frozen=True)
-class Span:
+class FilmSpan:
     """Something that lasts from moment ``first`` to ``last`` in the row ``row``; ``works`` are the numbers of the work
     that it is, or that a wait waits for; ``line`` of the source."""
 
@@ -59,7 +59,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Moment:
+class FilmMoment:
     """One event: what happens, in words, in which ``row``, on which ``line``, to which ``work`` (0: none)."""
 
     row: str
@@ -111,7 +111,7 @@ class PipelineFilm:
         }
 
     @cached_property
-    def moments(self) -> list[Moment]:
+    def moments(self) -> list[FilmMoment]:
         """Each event in words."""
         made = []
         for event in self.events:
@@ -120,7 +120,7 @@ class PipelineFilm:
             who = translated(WORKERS[event.queue]) if event.work and event.kind in ("issued", "landed") else row
             told = _("{who}: {what}").format(who=who, what=translated(_STEPS[event.kind]))
             line = self._line(event.work_op if event.kind == "landed" else event.op)
-            made.append(Moment(row, told, line, event.work, ", ".join(touched)))
+            made.append(FilmMoment(row, told, line, event.work, ", ".join(touched)))
         return made
 
     @cached_property
@@ -153,11 +153,11 @@ class PipelineFilm:
         }
 
     @cached_property
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[FilmSpan]:
         """Everything that lasts: work, waits, what fills and reads buffers, and phases of barriers."""
         return [*self._works(), *self._waits(), *self._phases()]
 
-    def _works(self) -> Iterator[Span]:
+    def _works(self) -> Iterator[FilmSpan]:
         begun: dict[int, tuple[int, AsyncEvent]] = {}
         full: dict[str, int] = {}
         end = len(self.events) - 1
@@ -166,24 +166,24 @@ class PipelineFilm:
                 begun[event.work] = now, event
                 for place, writes in self._touched(event):
                     if writes and (slot := self.slots[place]) in full:
-                        yield Span(slot, "full", full.pop(slot), now, "")
+                        yield FilmSpan(slot, "full", full.pop(slot), now, "")
             elif event.kind == "landed" and event.work in begun:
                 yield from self._work(*begun.pop(event.work), now)
                 full |= {self.slots[place]: now for place, writes in self._touched(event) if writes}
         for first, event in begun.values():
             yield from self._work(first, event, end)
         for slot, first in full.items():
-            yield Span(slot, "full", first, end, "")
+            yield FilmSpan(slot, "full", first, end, "")
 
-    def _work(self, first: int, event: AsyncEvent, last: int) -> Iterator[Span]:
+    def _work(self, first: int, event: AsyncEvent, last: int) -> Iterator[FilmSpan]:
         touched = [(self.slots[place], writes) for place, writes in self._touched(event)]
         text = ", ".join(dict.fromkeys(slot for slot, _writes in touched))
         line, works = self._line(event.op), (event.work,)
-        yield Span(translated(WORKERS[event.queue]), "work", first, last, text, line, works)
+        yield FilmSpan(translated(WORKERS[event.queue]), "work", first, last, text, line, works)
         for slot, writes in touched:
-            yield Span(slot, "fills" if writes else "reads", first, last, "", line, works)
+            yield FilmSpan(slot, "fills" if writes else "reads", first, last, "", line, works)
 
-    def _waits(self) -> Iterator[Span]:
+    def _waits(self) -> Iterator[FilmSpan]:
         begun: dict[int, int] = {}
         ended: dict[int, list[tuple[int, int]]] = {}
         for now, event in enumerate(self.events):
@@ -197,22 +197,22 @@ class PipelineFilm:
                 first = min([begun.pop(here, now), *(moment for moment, _work in found)])
                 told = ", ".join(self.slots[place] for place, _writes in self._touched(event))
                 works = tuple(work for _moment, work in found)
-                yield Span(partition_name(here), "wait", first, now, told, self._line(event.op), works)
+                yield FilmSpan(partition_name(here), "wait", first, now, told, self._line(event.op), works)
         for here, first in begun.items():
             event = self.events[first]
             told = ", ".join(self.slots[place] for place, _writes in self._touched(event))
-            yield Span(partition_name(here), "wait", first, len(self.events) - 1, told, self._line(event.op))
+            yield FilmSpan(partition_name(here), "wait", first, len(self.events) - 1, told, self._line(event.op))
 
-    def _phases(self) -> Iterator[Span]:
+    def _phases(self) -> Iterator[FilmSpan]:
         since: dict[str, tuple[int, int]] = dict.fromkeys(self.barriers, (0, 0))
         for now, event in enumerate(self.events):
             if event.kind == "phase":
                 for place, _writes in self._touched(event):
                     first, phase = since[self.slots[place]]
-                    yield Span(self.slots[place], "phase", first, now, str(phase & 1))
+                    yield FilmSpan(self.slots[place], "phase", first, now, str(phase & 1))
                     since[self.slots[place]] = now, phase + 1
         for bar, (first, phase) in since.items():
-            yield Span(bar, "phase", first, len(self.events) - 1, str(phase & 1))
+            yield FilmSpan(bar, "phase", first, len(self.events) - 1, str(phase & 1))
 
     def _touched(self, event: AsyncEvent) -> list[tuple[Place, bool]]:
         """The parts of buffers of an event, and whether each is written."""

@@ -73,6 +73,7 @@ SAME: dict[str, tuple[Callable[[Launch], View], Callable[[Launch], str]]] = {
     "grid": (lambda one: one.plot.grid(), lambda one: "grid"),
     "values": (lambda one: one.plot.values("twice"), lambda one: f"value/twice/{one.values('twice').line}@0"),
     "steps": (lambda one: one.plot.steps(0, in_body(one)), lambda one: "steps@0"),
+    "pipeline": (lambda one: one.plot.pipeline(), lambda one: "pipeline"),
     "origins": (lambda one: one.plot.origins(), lambda one: f"origin/{one.accesses[-1].op}"),
     "autotune": (lambda one: one.plot.autotune(), lambda one: "autotune"),
 }

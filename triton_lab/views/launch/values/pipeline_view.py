@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import messages
-from triton_lab.launch.maps.pipeline_film import MOST, PipelineFilm, Span
+from triton_lab.launch.maps.pipeline_film import MOST, FilmSpan, PipelineFilm
 from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
@@ -125,7 +125,7 @@ class PipelineView(View):
                 made.add(Line(((x, y + 3), (x, y + ROW - 3)), "ink", 1.5, arrow=False))
         return y + ROW * max(1, len(ends))
 
-    def _bar(self, made: Drawing, span: Span, y: float) -> None:
+    def _bar(self, made: Drawing, span: FilmSpan, y: float) -> None:
         fill, opacity, _told = LOOKS[span.kind]
         x, width = self.left + self.step * span.first, self.step * max(1, span.last - span.first)
         height = BAR / 2 if span.kind == "reads" else BAR

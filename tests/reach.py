@@ -117,8 +117,9 @@ class Graph:
             if not name.startswith("triton_lab/"):
                 self._add_text(name, text)
         for path in paths.values():
-            door = PurePosixPath(path).with_name("__init__.py")
-            if path not in self.importers and len(door.parts) > 2 and door.name != PurePosixPath(path).name:
+            own = PurePosixPath(path)
+            door = own.with_name("__init__.py") if own.name != "__init__.py" else own.parent.with_name("__init__.py")
+            if path not in self.importers and len(door.parts) > 2 and door.as_posix() in self.files:
                 self._add(door.as_posix(), path, False)  # found by its name in a folder: pages of examples, exercises
             for folder in door.parents:  # what a folder's door does is done before its modules are imported
                 self._add(path, f"{folder}/__init__.py", False)

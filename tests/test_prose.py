@@ -32,7 +32,7 @@ BOUNDS = {
     "examples": 2,
     "gpu": 7,
     "interpreter": 4,
-    "launch": 11,
+    "launch": 10,
     "lazy": 2,
     "mistakes": 1,
     "mutation": 1,

@@ -6,7 +6,7 @@ A text for users is a literal inside `_`, with a name for each place that is fil
 
 ``tests/catalogue.py`` collects these literals, and those of the browser (``views/front/localization.js``), into
 ``locale/triton_lab.pot``. A translation is ``locale/<language>/LC_MESSAGES/triton_lab.mo``, with the browser's texts
-beside it in ``triton_lab.json``. The language is the one given to `language`, else JupyterLab's, else the environment's
+beside it in a JSON file. The language is the one given to `language`, else JupyterLab's, else the environment's
 (``LANGUAGE``, ``LC_ALL``, ``LC_MESSAGES``, ``LANG``). A text without a translation stays English. This module imports
 nothing else of the package, and `gettext` only if there is a folder of translations.
 """

@@ -130,7 +130,7 @@ def test_of_values_that_keep_some_programs_another_is_told_at_the_field(show: Op
     field.fill("5")
     field.press("Enter")
     expect(page.get_by_role("alert")).to_have_text(
-        "Program (5, 0, 0) is not in this picture, which keeps 2 programs: ask for values(..., programs=[5])."
+        "This picture has 2 programs, not program (5, 0, 0). Ask for values(..., programs=[5])."
     )
     expect(told).to_have_text("program (9, 0, 0)")
 

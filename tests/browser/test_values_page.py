@@ -54,7 +54,7 @@ def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: 
     expect(page.locator(".tl-histogram")).to_contain_text("22 numbers, 1 NaN, 1 +∞")
     page.screenshot(path=screenshots / "variable.png")
     page.get_by_label("iteration").fill("1")
-    expect(page.locator(".tl-note")).to_have_text("program (9, 0, 0) does not get here")
+    expect(page.locator(".tl-note")).to_have_text("program (9, 0, 0) does not run this line")
 
 
 def test_zooming_into_a_large_block_shows_each_number(show: Open, screenshots: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_picture_larger_than_the_window_says_where_it_goes_on_and_follows_the_
     page = show(VariableView(whole_numbers()))
     page.set_viewport_size({"width": 180, "height": 110})
     told, box, overlay = page.locator(".tl-goes-on"), page.locator(".tl-scroll"), page.locator(".tl-overlay")
-    expect(told).to_have_text("The picture continues below and to the right. Scroll, or use the arrow keys.")
+    expect(told).to_have_text("The picture continues below, to the right. Scroll, or use the arrow keys.")
     overlay.focus()
     for key in ["ArrowRight", "ArrowRight"] + ["ArrowRight"] * 4 + ["ArrowDown"] * 3:
         page.keyboard.press(key)

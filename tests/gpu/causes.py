@@ -12,6 +12,7 @@ differ by what they do to memory need no other side.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ SAID = {
     "summation order": "the order ",
     "race": "a race",
     "uninitialised": "memory that was never written",
-    "wrong mask": "mask",
+    "wrong mask": "mask|bound is",  # or the argument that is the mask's bound: two launches with other numbers
     "wrong stride": "stride",
     "dtype of the accumulator": "is float16 in ",
 }
@@ -382,9 +383,13 @@ class Outcome:
     @property
     def right(self) -> bool:
         """Whether the cause that was planted is named, and none that excludes it before it."""
-        at = self.said.find(SAID[self.case.cause])
-        before = self.said[:at]
-        return bool(self.verdict) and at >= 0 and not any(word in before for word in OTHERS.get(self.case.cause, ()))
+        named = re.search(SAID[self.case.cause], self.said)
+        before = self.said[: named.start()] if named else ""
+        return (
+            bool(self.verdict)
+            and named is not None
+            and not any(word in before for word in OTHERS.get(self.case.cause, ()))
+        )
 
 
 def tried(case: Case, side: str) -> Outcome:

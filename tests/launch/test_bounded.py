@@ -4,11 +4,7 @@ and of one that takes too long."""
 from __future__ import annotations
 
 import contextlib
-import importlib
-import inspect
-import pkgutil
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,8 +16,8 @@ import triton_lab as lab
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import StepLimit
 from triton_lab.interpreter.machine import Machine
-from triton_lab.launch import checks
 from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.progress_callback import TookTooLong, within
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -69,25 +65,11 @@ LAUNCHES: dict[str, Callable[[], Launch]] = {
 }
 
 
-def modules(package: ModuleType) -> Iterator[ModuleType]:
-    yield package
-    for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        yield importlib.import_module(one.name)
-
-
 def asked() -> dict[str, Callable[[Launch], object]]:
     """All that can be asked of a launch, as the package has it: each check by itself, and each picture."""
     found: dict[str, Callable[[Launch], object]] = {}
-    for module in modules(checks):
-        check = getattr(module, "check", None)
-        if not callable(check) or inspect.getmodule(check) is not module:
-            continue
-        first = next(iter(inspect.signature(check).parameters))
-        if (
-            first == "evidence"
-            and len([p for p in inspect.signature(check).parameters.values() if p.default is p.empty]) == 1
-        ):
-            found[module.__name__] = lambda launch, check=check: list(check(Evidence(launch, launch.tape)))
+    for kind, rule in rules().items():
+        found[kind] = lambda launch, rule=rule: list(rule.check(Evidence(launch, launch.tape), ()))
     for name in ("accesses", "storage", "grid", "tiling", "values", "steps", "origins"):
         if hasattr(lab.Launch, name) or name in ("values", "steps", "origins"):
             found[f"plot.{name}"] = lambda launch, name=name: pictured(launch, name)

@@ -81,10 +81,10 @@ def _refuse_clusters(plan: Plan) -> None:
         for op in function.walk():
             if any(function.types[number].is_shared for number in op.results):
                 told = _(
-                    "the CPU target runs each program by itself: shared memory of a cluster of {count} programs is not "
-                    "run (num_ctas={count})"
+                    "the CPU target runs each program by itself: shared memory of a cluster of programs is not run "
+                    "(num_ctas={programs})"
                 )
-                raise Unsupported(told.format(count=plan.ctas), op)
+                raise Unsupported(told.format(programs=plan.ctas), op)
 
 
 def _routine(function: Function, instead: Mapping[str, Implementation]) -> Routine:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab import messages
 from triton_lab.interpreter import memory_access
 from triton_lab.interpreter.asynchronous.buffer_accesses import OUT_OF_BOUNDS
 from triton_lab.interpreter.asynchronous.pending_work import PendingWork
@@ -159,8 +160,11 @@ def _numbers(frame: Frame, op: Op, view: SharedView, position: int, indices: Val
         wrong &= mask
     if wrong.any():
         index = int(chosen[wrong][0])
-        told = _("index {index} is out of range: {name} has {count} elements along axis {axis}").format(
-            index=index, name=view.buffer.name or _("the buffer"), count=f"{shape[axis]:,}", axis=axis
+        told = _("index {index} is out of range: {name} has {elements} along axis {axis}").format(
+            index=index,
+            name=view.buffer.name or _("the buffer"),
+            elements=messages.count(shape[axis], "element"),
+            axis=axis,
         )
         programs = frame.programs[np.unique(np.nonzero(wrong)[0])]
         raise KernelError(told, None, programs, rule=OUT_OF_BOUNDS)

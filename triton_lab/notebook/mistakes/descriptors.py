@@ -47,9 +47,9 @@ def stride(refusal: Refusal, found: re.Match[str]) -> Told:
     step = max(1, 16 // size)
     return Told(
         _(
-            "`{code}`: a stride of {elements} elements of {size} bytes is {total} bytes. The copy engine of a GPU "
+            "`{code}`: a stride of {elements} elements of {size} bytes is {product} bytes. The copy engine of a GPU "
             "(TMA) needs a multiple of 16 bytes"
-        ).format(code=refusal.code, elements=elements, size=size, total=total),
+        ).format(code=refusal.code, elements=elements, size=size, product=total),
         _(
             "Store the tensor with longer rows: a stride of {longer} elements. Or load with pointers and a mask, which "
             "may have any stride."

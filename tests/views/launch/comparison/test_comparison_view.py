@@ -13,6 +13,7 @@ from tests.launch.comparison.kernels import added_up, copied, exponential, recor
 from tests.launch.comparison.slips import SLIPS
 from tests.launch.comparison.two_slips import TWOS
 from tests.wordings import Wording
+from triton_lab.launch.comparison.experiment_results import TELLING
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.comparison.causes_view import briefly
@@ -109,6 +110,7 @@ def test_of_many_experiments_a_picture_has_those_that_say_something() -> None:
     rows = comparison.causes(60.0).table()
     brief = briefly(rows)
     assert len(rows) > 40 and len(brief) <= 9
-    assert rows[-1] in brief and brief[-1][0] == f"{len(rows) - len(brief) + 1} others"
+    says = [row for row in rows if row[-1] in TELLING]
+    assert says and all(row in brief for row in says) and brief[-1][0] == f"{len(rows) - len(brief) + 1} others"
     assert len(comparison.plot().scene()["causes"]) == len(rows)
     assert briefly(rows[:8]) == rows[:8]

@@ -37,7 +37,7 @@ def changed_elements(evidence: Evidence) -> Iterator[tuple[Op, EvidenceLanes]]:
         return
     if sum(sight.event.lanes for sight in (*stores, *loads)) > _MOST:
         raise CannotReplay(
-            _("more than {count} lanes read and write the same memory").format(count=messages.number(_MOST))
+            _("more than {lanes} read and write the same memory").format(lanes=messages.count(_MOST, "lane"))
         )
     values = recall(evidence.launch, {sight.op.index for sight in (*stores, *loads)})
     stored, left = _left(evidence, stores, values)

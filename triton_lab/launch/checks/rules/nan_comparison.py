@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -57,12 +57,15 @@ class NanComparisonRule(Rule):
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
         """One finding for each reduction."""
-        launch = evidence.launch
-        comparing = {op.index: order for op in launch.executable.plan.walk() if (order := _decides(op)) is not None}
-        if not comparing or launch.snapshot is None or not (evidence.tape.strange or _holds_some(launch)):
+        launch, comparing = evidence.launch, _comparing(evidence)
+        if not comparing or launch.snapshot is None:
             return
-        watcher = _Watcher(comparing.keys())
-        replay(launch, observer=watcher)
+        seen = launch.watched.get(self.kind)
+        watcher = seen if isinstance(seen, _Watcher) else _Watcher(comparing.keys())
+        if watcher is not seen:
+            if not (evidence.tape.strange or _holds_some(launch)):
+                return
+            replay(launch, observer=watcher)
         for index, numbers in sorted(watcher.programs.items()):
             text = (
                 _("{program} looks for the index of the largest or smallest of values of which some are NaN{more}")
@@ -79,6 +82,17 @@ class NanComparisonRule(Rule):
                 count=len(where),
                 programs=where[:LISTED],
             )
+
+    def watchers(self, evidence: Evidence) -> Mapping[str, Watcher | None]:
+        """One that looks for NaN in reductions; None if the launch has no such reduction."""
+        comparing = _comparing(evidence)
+        return {self.kind: _Watcher(comparing.keys()) if comparing else None}
+
+
+def _comparing(evidence: Evidence) -> dict[int, bool]:
+    """The reductions that compare floats, by index, and whether their order decides what NaN becomes."""
+    plan = evidence.launch.executable.plan
+    return {op.index: order for op in plan.walk() if (order := _decides(op)) is not None}
 
 
 def _decides(op: Op) -> bool | None:

@@ -203,6 +203,12 @@ def tag_of(works: Sequence[int]) -> str:
 class PipelinePanel(Panel):
     """The pipeline of the picked program."""
 
+    @property
+    def absent(self) -> str:
+        if self.card.has_film:
+            return ""
+        return _("{kernel} works on no shared memory, so that it has no pipeline").format(kernel=self.launch.kernel)
+
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> PipelineView:
         if len(path) > 1:
             raise unknown(path)

@@ -188,7 +188,7 @@ def test_closed_streams_swallow_what_would_go_there(
         (["check", "-m", "no.such"], "No module named no.such"),
         (["check", "--wrong", "script.py"], "No such option"),
         (["check", "script.py", "--output", "no/such/folder"], "Does its folder exist"),
-        (["check", "script.py", "--target", "tpu"], "'tpu' is not one of"),
+        (["check", "script.py", "--target", "tpu"], "no target 'tpu' to compile for"),
         (["run", "script.py", "--html", "no/such/folder"], "Does its folder exist"),
     ],
 )

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import traceback
 import zipfile
 from pathlib import Path
 
@@ -60,6 +61,10 @@ def by_us(script: Script, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, 
         exception_text.tell(ended.error, False)
     sys.stdout.flush()
     out, err = capfd.readouterr()
+    if (handled := sys.exc_info()[1]) is not None:
+        # A browser test before this one may leave an exception in this thread's state, which Python then tells first.
+        told = "".join(traceback.format_exception(handled))
+        err = err.removeprefix(f"{told}\nDuring handling of the above exception, another exception occurred:\n\n")
     return ended.code, out, err
 
 

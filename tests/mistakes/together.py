@@ -74,9 +74,12 @@ def transpose_kernel(x_ptr, out_ptr, size, BLOCK: tl.constexpr):
     tl.store(out_ptr + row + column, x)  # BUG
 
 
-# Of the sums of a row and a column, 0 to 14, only the first and the last belong to one lane; those that two programs
-# store to are 4 to 10: row + column is 0 to 6 in the first, 4 to 10 in the next two, 8 to 14 in the last.
-@mistake(transpose_kernel, "race", "out_ptr", box([0], range(4, 8)) + box([1], range(3)), None, "out_ptr[0, 4]")
+# Of the sums of a row and a column, 0 to 14, only the first and the last belong to one lane of a program: row + column
+# is 0 to 6 in the first program, 4 to 10 in the next two, 8 to 14 in the last. In 4 to 10 programs meet, too,
+# which the picture marks as races.
+@mistake(
+    transpose_kernel, "lane-collision", "out_ptr", box([0], range(1, 4)) + box([1], range(3, 6)), None, "out_ptr[0, 1]"
+)
 def stride_forgotten() -> None:
     """`row + column` for `column * size + row`: the tiles fall on each other."""
     x, out = torch.randn(8, 8), torch.zeros(8, 8)

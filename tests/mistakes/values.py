@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-from tests.mistakes.mistake import mistake
+from tests.mistakes.mistake import box, mistake
 
 
 @triton.jit
@@ -30,7 +30,7 @@ def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, 2 * tl.load(x_ptr + offsets, mask=mask), mask=mask)  # BUG
 
 
-@mistake(double_kernel, "unwritten", "out_ptr", range(96, 100), None, "triton.cdiv(n, BLOCK)")
+@mistake(double_kernel, "small-grid", "out_ptr", range(96, 100), None, "the grid has 3 programs")
 def grid_too_small() -> None:
     """`n // BLOCK` programs: the last four elements belong to nobody."""
     x, out = torch.randn(100), torch.empty(100)
@@ -159,8 +159,8 @@ def column_kernel(x_ptr, out_ptr, COLUMNS: tl.constexpr):
     tl.store(out_ptr + row * COLUMNS + column, x + 1)
 
 
-# Elements 0 to 15 of memory are read, of which the odd ones have no place in a picture of the view.
-@mistake(column_kernel, "outside-view", "x_ptr", says="8 lanes reach between or beside the elements of this view")
+# Elements 0 to 15 of memory are read: the first two rows of the view, and what lies between them.
+@mistake(column_kernel, "assumed-contiguous", "x_ptr", box(range(2), range(4)), says="x_ptr")
 def every_other_column() -> None:
     """A view that is not contiguous, read as if it were: every other number belongs to another tensor."""
     x, out = torch.randn(4, 8)[:, ::2], torch.zeros(4, 4)

@@ -69,7 +69,10 @@ def origins(launch: Recorded, access: Access, program: int, lane: int, iteration
     start = stores[iteration]
     step = record.steps[start]
     value = effects.operands_of(step.op).value
-    assert value is not None
+    if value is None:
+        raise ValueError(
+            _("the store on line {line} copies shared memory: it has no value to follow").format(line=access.line)
+        )
     need = np.zeros((1, *step.shape(step.op.operands[value])), np.bool_)
     need.reshape(-1)[lane] = True
     record.ask(start, step, value, need)

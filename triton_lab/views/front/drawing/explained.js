@@ -12,7 +12,10 @@ import { placeBeside } from "./readout.js";
 export function explanationOf(word, kind = "") {
   const key = englishOf(word);
   const known = /** @type {Record<string, string>} */ (GLOSSARY);
-  return tr((kind && known[`${key}:${kind}`]) || (kind && known[`${kind}:${key}`]) || known[key] || "");
+  const names = kind ? [`${key}:${kind}`, `${kind}:${key}`, key] : [key];
+  // A word of a saved output may be that of something that every object has.
+  const found = names.find((name) => Object.hasOwn(known, name));
+  return found === undefined ? "" : tr(known[found]);
 }
 
 /**

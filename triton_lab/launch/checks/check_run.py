@@ -44,6 +44,7 @@ def check(launch: Recorded, part: bool = False) -> Verdict:
                 gathering.run(what, partial(rule.check, summary, found))
         elif isinstance(summary, Evidence):
             gathering.run(what, partial(rule.check, summary, found))
+    summary.close()
     if launch.tape is not None and launch.tape.dropped:
         races, reads = (translated(RULES[kind].subject) for kind in ("race", "uninitialized"))
         gathering.left_out(

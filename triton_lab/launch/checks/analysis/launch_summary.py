@@ -37,6 +37,10 @@ class LaunchSummary:
         self.launch = launch
         self._made: dict[Callable[[Any], Any], tuple[Any, Exception | None]] = {}
 
+    def close(self) -> None:
+        """Let go of what the checks shared. It refers back to this summary, and so keeps the launch's memory."""
+        self._made.clear()
+
     @property
     def complete(self) -> bool:
         """Whether all accesses of the launch are known."""

@@ -182,7 +182,7 @@ def test_how_many_notes_there_are_stands_above_the_pictures_and_leads_to_them(sh
     page = show(Card(launches[0]))
     # One may explain a wrong result: it stands above the pictures.
     expect(page.locator(".tl-finding:visible")).to_have_count(1)
-    page.get_by_role("button", name="2 notes").click()
+    page.get_by_role("button", name="1 more note").click()
     expect(page.get_by_role("tab", name="Findings (2)")).to_be_focused()
-    expect(page.locator(".tl-finding:visible")).to_have_count(2)
+    expect(page.locator(".tl-finding:visible")).to_have_count(3)
     page.screenshot(path=screenshots / "card-notes.png")

@@ -148,9 +148,7 @@ class PassRuns(list[PassRun]):
 
     def __str__(self) -> str:
         rows = [("", _("pass"), _("result"))]
-        rows += [
-            (str(one.number), one.changed.name, one.told()) for one in self if one.verdict != EQUAL or one is self.first
-        ]
+        rows += [(str(one.number), one.changed.name, one.told()) for one in self if one.verdict != EQUAL]
         return "\n".join([self.headline(), *(aligned(rows) if len(rows) > 1 else [])])
 
     def __repr__(self) -> str:
@@ -197,18 +195,28 @@ def _runs(
     results = of_launch(launch, "cpu")
     before: Mapping[str, Array] = {name: results.arrays[name] for name in results.written}
     end = time.monotonic() + LIMIT
+    last: Executable | None = None  # what computed `before`; None: the launch itself
     unseen: tuple[str, ...] = ()
     for k, (number, changed) in enumerate(changing):
-        one = _run(number, changed, found[k], before, launch, time.monotonic() > end)
+        runs = found[k]
+        one = _run(number, changed, runs, before, last, launch, time.monotonic() > end)
         yield replace(one, unseen=unseen)
-        unseen = (*unseen, changed.name) if one.stopped else ()
-        before = {each.name: each.b for each in one.compared} or before
+        if one.stopped or isinstance(runs, str):
+            unseen = (*unseen, changed.name)
+        else:
+            unseen, last, before = (), runs, {each.name: each.b for each in one.compared}
 
 
 def _run(
-    number: int, changed: Pass, runs: Executable | str, before: Mapping[str, Array], launch: Recorded, is_late: bool
+    number: int,
+    changed: Pass,
+    runs: Executable | str,
+    before: Mapping[str, Array],
+    last: Executable | None,
+    launch: Recorded,
+    is_late: bool,
 ) -> PassRun:
-    """The module after one pass, run; ``before`` is what the last module that ran computes."""
+    """The module after one pass, run; ``before`` is what ``last``, the module that ran before it, computes."""
     if is_late:
         runs = _("{seconds} s had passed").format(seconds=messages.significant(LIMIT))
     if isinstance(runs, str):
@@ -223,21 +231,20 @@ def _run(
         # If the launch itself ran to its end, the pass is what stops it.
         stopped = str(error).split("\n", 1)[0]
         return PassRun(number, changed, NOT_RUN if launch.error else DIFFERENT, stopped=stopped)
-    compared = _compared(before, after, launch, runs)
+    compared = _compared(before, after, launch, last)
     return PassRun(number, changed, _worst(compared), compared)
 
 
 def _compared(
-    before: Mapping[str, Array], after: Mapping[str, Array], launch: Recorded, executable: Executable
+    before: Mapping[str, Array], after: Mapping[str, Array], launch: Recorded, last: Executable | None
 ) -> tuple[Compared, ...]:
     plain = [Compared(name, before[name], after[name]) for name in before]
     if not any(one.count for one in plain):
         return tuple(plain)
     try:
-        allowed = bounds(launch, False, executable=executable)
+        allowed = bounds(launch, False, executable=last)
     except (KernelError, CannotReplay) as error:
         return tuple(Compared(one.name, one.a, one.b, reason=str(error)) for one in plain)
-    # A bound belongs to what the module computes: to `after`.
     return tuple(Compared(one.name, one.a, one.b, bound=allowed[one.name]) for one in plain)
 
 

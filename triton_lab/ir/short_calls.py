@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from triton_lab.ir.plan import Block, Function, Op, Plan, Region
+from triton_lab.ir.plan import Op, Plan
+from triton_lab.ir.plan_edits import Editor, edited
 
 
 def without_short_calls(plan: Plan) -> Plan:
@@ -12,30 +14,23 @@ def without_short_calls(plan: Plan) -> Plan:
 
     Before the compiler inlines, the combine functions of reductions and scans are such calls.
     """
-    return Plan({name: _function(function, plan) for name, function in plan.functions.items()}, plan.text)
+
+    def inlined(editor: Editor, call: Op) -> Sequence[Op]:
+        called = plan.functions[call.attributes["callee"]]
+        body = called.body.blocks[0].ops[0]
+        given = dict(zip(called.arguments, call.operands, strict=True))
+        operands = tuple(given[one] for one in body.operands)
+        return [replace(call, name=body.name, operands=operands, attributes=body.attributes)]
+
+    return edited(plan, [(op.index, inlined) for op in plan.walk() if _is_short_call(op, plan)])
 
 
-def _function(function: Function, plan: Plan) -> Function:
-    return replace(function, body=_region(function.body, plan))
-
-
-def _region(region: Region, plan: Plan) -> Region:
-    return Region(tuple(Block(block.arguments, tuple(_op(op, plan) for op in block.ops)) for block in region.blocks))
-
-
-def _op(op: Op, plan: Plan) -> Op:
-    if op.regions:
-        return replace(op, regions=tuple(_region(one, plan) for one in op.regions))
+def _is_short_call(op: Op, plan: Plan) -> bool:
+    """Whether an operation calls a function that returns what one operation makes of its arguments."""
     if op.name != "tt.call" or (called := plan.functions.get(op.attributes["callee"])) is None:
-        return op
+        return False
     # The front end adds a second block, which is never reached.
-    first = called.body.blocks[0]
-    if len(first.ops) != 2:
-        return op
-    body, end = first.ops
-    if end.successors or body.regions or body.name == "tt.call" or end.operands != body.results:
-        return op
-    given = dict(zip(called.arguments, op.operands, strict=True))
-    if not given.keys() >= {*body.operands}:
-        return op
-    return replace(op, name=body.name, operands=tuple(given[one] for one in body.operands), attributes=body.attributes)
+    *body, end = called.body.blocks[0].ops
+    if len(body) != 1 or end.successors or body[0].regions or body[0].name == "tt.call":
+        return False
+    return end.operands == body[0].results and {*body[0].operands} <= {*called.arguments}

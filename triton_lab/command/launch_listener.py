@@ -19,6 +19,7 @@ from triton_lab import messages
 from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
 from triton_lab.command.launch_journal import Journal
 from triton_lab.command.session_log import FindingText
+from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches
@@ -69,7 +70,7 @@ class _Listener(Recorder):
         self._bytes = self._count = 0
         self._numbers: dict[int, int] = {}  # by the identity of the call
         self._texts: dict[tuple[str, str, int, int], tuple[str, int]] = {}  # a finding's name and number of launches
-        self._compiled: set[int] = set()  # kernels whose passes were run, by the identity of what was launched
+        self._compiled: set[Executable] = set()  # whose compilation was looked at
         self._of_kernel: Counter[tuple[str, str]] = Counter()
 
     def before(self, call: LaunchCall) -> Watch:
@@ -94,8 +95,8 @@ class _Listener(Recorder):
             with recorders.unrecorded():
                 # Computed now, outside of the lock: it takes longest.
                 found, unchecked = list(taken.findings), list(map(str, taken.unchecked))
-                if id(taken.executable) not in self._compiled:
-                    self._compiled.add(id(taken.executable))
+                if (self._passes or self._resources) and taken.executable not in self._compiled:
+                    self._compiled.add(taken.executable)
                     if self._passes:
                         more, left = _of_passes(taken, self._passes)
                         found, unchecked = found + more, unchecked + left

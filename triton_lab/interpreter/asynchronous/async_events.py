@@ -39,9 +39,8 @@ class AsyncEvent:
 
     ``time`` counts events. ``op`` is the operation that runs; of work that lands, the one that issued it is ``work_op``
     and ``op`` the one that waited, None if the schedule chose that moment. ``queue`` is who works: "copies", "loads",
-    "stores", "products", "tensor core". ``buffer`` is the name of the buffer or barrier, ``base`` its first byte there,
-    ``(programs,)`` or ``(1,)``. ``touches`` has the buffers, the first bytes there, and whether they are
-    written. ``work`` numbers the work, 0 if there is none.
+    "stores", "products", "tensor core". ``touches`` has each buffer or barrier, the first byte there, of shape
+    ``(programs,)`` or ``(1,)``, and whether it is written. ``work`` numbers the work, 0 if there is none.
     """
 
     time: int
@@ -50,8 +49,6 @@ class AsyncEvent:
     programs: NDArray[Any]
     partition: int = 0
     queue: str = ""
-    buffer: str = ""
-    base: NDArray[Any] | None = None
     work: int = 0
     work_op: Op | None = None
     touches: tuple[tuple[Buffer, NDArray[Any], bool], ...] = ()

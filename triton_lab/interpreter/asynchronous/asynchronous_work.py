@@ -150,7 +150,7 @@ class Asynchronous:
             for view in views:
                 view.buffer.accesses.pending.append((work, view, writes))
         self._pending.append(work)
-        self.tell("issued", work.op, work.programs, *work.writes[:1], *work.reads[:1], work=work)
+        self.tell("issued", work.op, work.programs, work=work)
         if self.schedule.at_once():
             self._land(work, np.flatnonzero(work.waits >= 0), None)
             self._tidy()
@@ -244,13 +244,13 @@ class Asynchronous:
         self._accesses = []
 
     def tell(self, kind: EventKind, op: Op | None, programs: Array, *views: SharedView, **more: Any) -> None:
-        """Tell the listener of an event."""
+        """Tell the listener of an event, which is about ``views``, else about all that its ``work`` touches."""
         if self.listener is None:
             return
         self._time += 1
-        view, work = views[0] if views else None, more.get("work")
+        work = more.get("work")
         touched = [(one, kind == "written") for one in views]
-        if work is not None and kind in ("issued", "landed"):
+        if work is not None and not views:
             touched = [*((one, True) for one in work.writes), *((one, False) for one in work.reads)]
         self.listener(
             AsyncEvent(
@@ -260,8 +260,6 @@ class Asynchronous:
                 programs=programs,
                 partition=more.get("partition", self.clock(programs)[0]),
                 queue=work.queue if work is not None else more.get("queue", ""),
-                buffer="" if view is None else view.buffer.name,
-                base=None if view is None else view.base,
                 work=0 if work is None else work.number,
                 work_op=None if work is None else work.op,
                 touches=tuple((one.buffer, np.asarray(one.base), writes) for one, writes in touched),
@@ -283,7 +281,7 @@ class Asynchronous:
             for noted in work.noted:
                 noted.ends(programs, epoch)
         self.version += 1
-        self.tell("landed", op, programs, *work.writes[:1], *work.reads[:1], work=work)
+        self.tell("landed", op, programs, work=work)
         for bar, size, arrivals in work.bars:
             barrier = MBarrier(bar.take(chosen) if len(bar.base) > 1 else bar, programs)
             clock = None if work.clock is None else work.clock[chosen]

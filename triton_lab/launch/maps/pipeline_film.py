@@ -116,7 +116,7 @@ class PipelineFilm:
         made = []
         for event in self.events:
             touched = [self.slots[place] for place, _writes in self._touched(event)]
-            row = self._row(event)
+            row = partition_name(event.partition)
             who = translated(WORKERS[event.queue]) if event.work and event.kind in ("issued", "landed") else row
             told = _("{who}: {what}").format(who=who, what=translated(_STEPS[event.kind]))
             line = self._line(event.work_op if event.kind == "landed" else event.op)
@@ -148,7 +148,7 @@ class PipelineFilm:
         return {
             place
             for event in self.events
-            if event.kind in ("arrived", "phase") or (event.kind in ("waits", "waited") and event.buffer)
+            if event.kind in ("arrived", "phase") or event.kind in ("waits", "waited")
             for place, _writes in self._touched(event)
         }
 
@@ -185,15 +185,15 @@ class PipelineFilm:
 
     def _waits(self) -> Iterator[FilmSpan]:
         begun: dict[int, int] = {}
-        ended: dict[int, list[tuple[int, int]]] = {}
+        ended: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by partition, and by the operation that waited
         for now, event in enumerate(self.events):
             here = event.partition
             if event.kind == "waits":
-                begun[here] = now
+                begun.setdefault(here, now)
             elif event.kind == "landed" and event.op is not None:
-                ended.setdefault(id(event.op), []).append((now, event.work))
-            elif event.kind == "waited":
-                found = ended.pop(id(event.op), [])
+                ended.setdefault((here, event.op.index), []).append((now, event.work))
+            elif event.kind == "waited" and event.op is not None:
+                found = ended.pop((here, event.op.index), [])
                 first = min([begun.pop(here, now), *(moment for moment, _work in found)])
                 told = ", ".join(self.slots[place] for place, _writes in self._touched(event))
                 works = tuple(work for _moment, work in found)
@@ -220,9 +220,6 @@ class PipelineFilm:
         return [
             ((buffer.site, int(base[where if len(base) > 1 else 0])), writes) for buffer, base, writes in event.touches
         ]
-
-    def _row(self, event: AsyncEvent) -> str:
-        return partition_name(event.partition)
 
     def _line(self, op: Op | None) -> int | None:
         place = None if op is None else self.launch.lines.get(op.index)

@@ -775,13 +775,14 @@ export interface Picked {
   instance?: number[] | null;
 }
 
-/** A film. Moment k begins at ``left + k * step`` in the ``picture``. */
+/** A film. Moment k begins at ``left + k * step`` in the ``picture``, whose rows end at ``bottom``. */
 export interface PipelineScene {
   kind: "pipeline";
   title: string;
   picture: DrawingScene;
   left: number;
   step: number;
+  bottom: number;
   moments: MomentScene[];
   note: string;
 }

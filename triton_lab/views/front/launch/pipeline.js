@@ -13,7 +13,7 @@ import { tr } from "../localization.js";
  * @returns {import("../part.js").Part}
  */
 export function pipelineOf(scene, _selection, { linked } = {}) {
-  const { moments, left, step, picture } = scene;
+  const { moments, left, step, bottom, picture } = scene;
   const title = make("div", { class: "tl-title" }, scene.title);
   if (!moments.length) return { node: make("div", {}, title, make("div", { class: "tl-note" }, tr("Nothing happens asynchronously in this program."))), draw: () => {} };
   let at = 0;
@@ -28,7 +28,7 @@ export function pipelineOf(scene, _selection, { linked } = {}) {
     event.stopPropagation();
     go(at + by);
   } });
-  const cursor = shape("rect", { y: 0, width: step, height: picture.height, fill: "currentColor", "fill-opacity": 0.12, "pointer-events": "none" });
+  const cursor = shape("rect", { y: 0, width: step, height: bottom, fill: "currentColor", "fill-opacity": 0.12, "pointer-events": "none" });
 
   /** @param {number} number */
   function go(number) {

@@ -292,8 +292,8 @@ class Pictures:
     def pipeline(self, program: int = 0) -> PipelineView:
         """The asynchronous work of ``program`` over time: who works on which buffer, who waits for what.
 
-        For kernels that use shared memory: those of Gluon, and what the compiler makes of others. The launch is
-        replayed. Raises ValueError for a program that does not exist, CannotReplay.
+        For kernels of Gluon, which work on shared memory themselves. The launch is replayed. Raises ValueError for a
+        program that does not exist, CannotReplay.
 
         >>> launch.plot.pipeline().title()
         'add_kernel, program (0, 0, 0): its pipeline'

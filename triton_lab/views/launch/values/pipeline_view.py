@@ -43,13 +43,14 @@ class MomentScene(TypedDict):
 
 
 class PipelineScene(TypedDict):
-    """A film. Moment k begins at ``left + k * step`` in the ``picture``."""
+    """A film. Moment k begins at ``left + k * step`` in the ``picture``, whose rows end at ``bottom``."""
 
     kind: Literal["pipeline"]
     title: Sentence
     picture: DrawingScene
     left: Coordinate
     step: Coordinate
+    bottom: Coordinate
     moments: Many[MomentScene]
     note: Sentence
 
@@ -84,8 +85,9 @@ class PipelineView(View):
         names = [*self.film.rows, *self.film.buffers, *self.film.barriers]
         return 8 + max((width_of(name, SMALL) for name in names), default=0.0) + 10
 
+    @cached_property
     def rows(self) -> Drawing:
-        """All rows under their headings, the axis of time, and the legend."""
+        """All rows under their headings, and the axis of time."""
         made = Drawing(self.left + self.step * len(self.film.events) + 8)
         y = 0.0
         for heading, names in self._groups():
@@ -98,7 +100,13 @@ class PipelineView(View):
             y += GAP
         made.add(Line(((self.left, y), (made.width, y)), "faint"), DrawnText(0, y, _("moments"), SMALL, "faint"))
         made.height = y + 10
-        made.place(self._legend(), 0, made.height + 6)
+        return made
+
+    def picture(self) -> Drawing:
+        """The rows above the legend."""
+        made = Drawing()
+        made.place(self.rows, 0, 0)
+        made.place(self._legend(), 0, self.rows.height + 6)
         return made
 
     def _groups(self) -> Iterator[tuple[str, Sequence[str]]]:
@@ -157,9 +165,10 @@ class PipelineView(View):
         return {
             "kind": "pipeline",
             "title": self.title(),
-            "picture": self.rows().scene("", self.title()),
+            "picture": self.picture().scene("", self.title()),
             "left": self.left,
             "step": self.step,
+            "bottom": self.rows.height,
             "moments": [
                 {
                     "told": f"{moment.told} {moment.touches}".strip(),
@@ -192,7 +201,7 @@ class PipelineView(View):
     def pieces(self) -> list[Drawing]:
         from triton_lab.views.drawing.drawing_pieces import paragraphs, spaced, title
 
-        return [title(self.title()), *paragraphs([self.note]), spaced(self.rows())]
+        return [title(self.title()), *paragraphs([self.note]), spaced(self.picture())]
 
 
 def tag_of(works: Sequence[int]) -> str:

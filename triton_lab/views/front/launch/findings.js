@@ -31,15 +31,17 @@ export function findingOf(finding, selection, linked) {
       make("div", {}, make("b", {}, `${severityOf(finding.severity)}: `), where, where ? " " : "", finding.message),
       finding.excerpt.length ? passage({ class: "tl-excerpt" }, tr("where"), finding.excerpt.join("\n")) : "",
       ...finding.orders.map((line) => make("div", {}, line)),
-      make("div", { class: "tl-note" }, finding.hint, finding.fix ? ` ${tr("A fix, tried on copies:")}` : ""),
+      make(
+        "div", { class: "tl-hint" },
+        make("div", { class: "tl-note" }, finding.hint, finding.fix ? ` ${tr("A fix, tried on copies:")}` : ""), pageOf(finding),
+      ),
       ...(finding.fix ?? []).map(fixOf),
-      pageOf(finding),
     ),
   );
 }
 
 /**
- * What the kind of a finding means, folded below its name.
+ * What the kind of a finding means, folded below its name, which stands beside what to do.
  * @param {import("../scenes.js").FindingScene} finding
  */
 function pageOf({ sort, about, page }) {

@@ -62,7 +62,7 @@ def by_us(script: Script, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, 
     sys.stdout.flush()
     out, err = capfd.readouterr()
     if (handled := sys.exc_info()[1]) is not None:
-        # A browser test before this one may leave an exception in this thread's state, which Python then tells first.
+        # Seen once in a run of all tests: an exception that this thread handled before stays, and is told first.
         told = "".join(traceback.format_exception(handled))
         err = err.removeprefix(f"{told}\nDuring handling of the above exception, another exception occurred:\n\n")
     return ended.code, out, err

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
+
+from triton_lab.data_folders import data_folders
 
 # The address of a built site, such as https://example.org/triton-lab/: links then lead there.
 SITE = "TRITON_LAB_SITE"
@@ -13,7 +13,8 @@ SITE = "TRITON_LAB_SITE"
 
 def page(kind: str) -> Path | None:
     """The page of a kind as Markdown: in a clone that of the documentation, else where pip puts it; None without."""
-    return next((path for folder in _folders() if (path := folder / f"{kind}.md").exists()), None)
+    pages = (folder / f"{kind}.md" for folder in data_folders("docs/findings", "findings"))
+    return next(filter(Path.exists, pages), None)
 
 
 def site_link(kind: str) -> str:
@@ -26,11 +27,3 @@ def link(kind: str) -> str:
     """The page's address on the site, else that of the file on this machine; "" if there is neither."""
     path = page(kind)
     return site_link(kind) or ("" if path is None else path.as_uri())
-
-
-def _folders() -> Iterator[Path]:
-    clone = Path(__file__).parents[1]
-    if (clone / "pyproject.toml").exists():
-        yield clone / "docs" / "findings"
-    for base in (sysconfig.get_path("data"), sysconfig.get_path("data", f"{os.name}_user"), clone):
-        yield Path(base, "share", "triton-lab", "findings")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_lab.course_files import course_folders
+from triton_lab.data_folders import course_folders
 from triton_lab.localization import _
 
 # A file beside the notebooks: the digest of each when it was copied, as {"files": {name: SHA-256}, "language": "zh",

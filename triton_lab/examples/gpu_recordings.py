@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.course_files import course_folders
+from triton_lab.data_folders import course_folders
 from triton_lab.examples.example import Example
 from triton_lab.localization import _
 from triton_lab.messages import count, number

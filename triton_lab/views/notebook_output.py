@@ -14,7 +14,7 @@ from triton_lab.localization import ENGLISH, language
 from triton_lab.views.comm_handlers import keep
 from triton_lab.views.frontend_presence import announced, listen, widgets_are_shown
 from triton_lab.views.missing_picture import attempt
-from triton_lab.views.scene_packing import packed
+from triton_lab.views.scene_packing import packed_within
 from triton_lab.views.scenes import Saved, Scene
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def with_picture(
 def saved(view: View, scene: Scene | None = None) -> Saved:
     """What the output keeps: the scene (by default the whole one) unless it is too large, and the view's id."""
     found: Saved = {"version": 1, "follows": view.follows, "panel": view.has_panel and widgets_are_shown()}
-    text = _text(view.beginning if scene is None else scene) or _text(view.live())
+    text = _text(view.beginning if scene is None else scene)
+    if text is None and view.saves_more:
+        text = _text(view.live())
     if text is not None:
         found["scene"] = text
     if text is None or view.has_parts or view.follows or found["panel"]:
@@ -86,7 +88,6 @@ def saved(view: View, scene: Scene | None = None) -> Saved:
 def _text(scene: Scene) -> str | None:
     """The packed scene; None if it is too large, or has numbers that cannot be packed."""
     try:
-        text = packed(scene)
+        return packed_within(scene, MOST_CHARACTERS)
     except ValueError:
         return None
-    return text if len(text) <= MOST_CHARACTERS else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -11,13 +10,31 @@ from typing import Any
 
 from triton_lab.views.scenes import Scene
 
+_GZIP = 16 + zlib.MAX_WBITS  # the form that zlib gives the name and the time of no file
+_PIECE = 1 << 16  # bytes that are packed before the length is looked at
+
 
 def packed(scene: Scene) -> str:
     """The scene as base64 of gzip of JSON; the same scene gives the same text. `front/packed.js` reads it.
 
     Raises ValueError for a number that is not finite, which JSON cannot hold.
     """
-    return base64.b64encode(gzip.compress(_json(scene, finite=True), mtime=0)).decode("ascii")
+    text = packed_within(scene, None)
+    assert text is not None
+    return text
+
+
+def packed_within(scene: Scene, most: int | None) -> str | None:
+    """As `packed`; None if the text has more than ``most`` characters, which is seen before all is packed."""
+    text = _json(scene, finite=True)
+    packer = zlib.compressobj(9, zlib.DEFLATED, _GZIP)
+    found = b""
+    for start in range(0, len(text), _PIECE):
+        found += packer.compress(text[start : start + _PIECE])
+        if most is not None and len(found) * 4 // 3 > most:
+            return None
+    whole = base64.b64encode(found + packer.flush()).decode("ascii")
+    return whole if most is None or len(whole) <= most else None
 
 
 def size(scene: Scene) -> int:

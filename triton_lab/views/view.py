@@ -40,6 +40,11 @@ class View(ABC):
         return self.live()
 
     @property
+    def saves_more(self) -> bool:
+        """Whether `saved` may be another scene than `live`, which is then kept where `saved` is too large."""
+        return type(self).saved is not View.saved
+
+    @property
     def grows(self) -> bool:
         """Whether `saved` has more than `scene`: then `scene` is shown first, and the rest once it is made."""
         return False

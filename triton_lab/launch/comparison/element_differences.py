@@ -47,8 +47,8 @@ def is_infinite(a: Array, b: Array) -> Array:
 
 def are_finite(a: Array, b: Array) -> Array:
     """Where both are finite."""
-    strange = (is_nan(one) | number_formats.is_infinite(one) for one in (a, b))
-    return ~np.logical_or(*strange)
+    first, second = (np.isfinite(one) if is_float(one.dtype) else np.ones(one.shape, np.bool_) for one in (a, b))
+    return np.asarray(first & second)
 
 
 def absolute(a: Array, b: Array) -> Array:
@@ -58,6 +58,8 @@ def absolute(a: Array, b: Array) -> Array:
         return number_formats.magnitude(x, y).astype(np.float64)
     with np.errstate(all="ignore"):
         apart = np.abs(x - y)
+        if a.dtype == b.dtype and np.isfinite(apart).all():  # then all numbers are finite
+            return np.asarray(apart)
         found = np.where(np.isfinite(apart), apart, np.where(are_finite(a, b), apart, np.nan))
         return np.where(is_same(a, b), 0.0, found)
 
@@ -80,6 +82,8 @@ def ulps(a: Array, b: Array) -> Array:
 def _ulps(a: Array, b: Array, apart: Array) -> Array:
     if a.dtype == b.dtype:
         counted = number_formats.steps(a, b).astype(np.float64)
+        if np.isfinite(apart).all():
+            return counted
     else:
         with np.errstate(all="ignore"):
             counted = apart / number_formats.ulp(wide(b), number_formats.coarser(a.dtype, b.dtype))
@@ -98,8 +102,8 @@ def worst_of(start: int, a: Array, b: Array) -> list[tuple[float, int]]:
 
     ``start`` is the number of the first element.
     """
-    finite = are_finite(a, b)
     apart = absolute(a, b)
+    finite = are_finite(a, b)
     found = []
     for error in (apart, _relative(apart, b), _ulps(a, b, apart)):
         at = int(np.argmax(np.where(finite, error, -1.0))) if error.size else 0

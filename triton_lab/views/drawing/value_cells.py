@@ -22,8 +22,14 @@ MARKS = ((NAN, "NaN"), (PLUS_INFINITY, "+∞"), (MINUS_INFINITY, "-∞"))
 
 def finite_range(*arrays: npt.NDArray[Any]) -> tuple[float, float]:
     """The smallest and the largest finite number in all arrays; (0, 0) if there is none."""
-    finite = [array[np.isfinite(array)] for array in arrays]
-    lows, highs = [a.min() for a in finite if a.size], [a.max() for a in finite if a.size]
+    lows, highs = [], []
+    for array in arrays:
+        # If there is NaN, it is both the least and the greatest number.
+        if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
+            array = array[np.isfinite(array)]
+        if array.size:
+            lows.append(array.min())
+            highs.append(array.max())
     return (float(min(lows)), float(max(highs))) if lows else (0.0, 0.0)
 
 

@@ -139,7 +139,8 @@ class ComparedPicture:
 
         def look(start: int, a: NDArray[Any], b: NDArray[Any], program: NDArray[np.int32]) -> _Seen:
             size = measure(a, b)
-            rank = np.where(np.isnan(size), np.inf, size)
+            strange = np.isnan(size)
+            rank = np.where(strange, np.inf, size) if strange.any() else size
             cell = self.layout.cells_at(np.arange(start, start + len(a), dtype=np.int64))
             first = int(cell.min())
             most = np.full(int(cell.max()) - first + 1, -1.0)
@@ -150,11 +151,11 @@ class ComparedPicture:
             by_program = np.zeros(programs)
             if programs:
                 known = program >= 0
-                np.maximum.at(by_program, program[known], rank[known])
-            finite = size[np.isfinite(size)]
-            both = np.concatenate([number_formats.wide(side) for side in (a, b)])
-            ends = finite_range(both) if np.isfinite(both).any() else None
-            return _Seen(shown, most, by_program, float(finite.max(initial=0.0)), ends, first)
+                stored = (program, rank) if known.all() else (program[known], rank[known])
+                np.maximum.at(by_program, *stored)
+            sides = [side if side.dtype == np.float32 else number_formats.wide(side) for side in (a, b)]
+            ends = finite_range(*sides) if any(np.isfinite(side).any() for side in sides) else None
+            return _Seen(shown, most, by_program, max(finite_range(size)[1], 0.0), ends, first)
 
         for piece in gathered(look, self.one.a, self.one.b, by):
             found.add(piece)

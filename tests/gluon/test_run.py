@@ -66,7 +66,7 @@ def test_partitions_take_turns() -> None:
         ("without_a_commit", "buffer.load(layout)", "pending"),
         ("written_too_early", "c.store(", "still read"),
         ("of_the_wrong_phase", "mbarrier.wait(", "phase 1"),
-        ("never_initialised", "mbarrier.expect(", "is no barrier"),
+        ("never_initialised", "mbarrier.expect(", "is not an initialised barrier"),
         ("too_many_bytes", "mbarrier.wait(", "128 expected bytes"),
         ("both_wait", "mbarrier.wait(", "all 2 partitions wait"),
     ],

@@ -110,10 +110,10 @@ def _message(error: KernelError) -> tuple[str, str]:
     """What happened, and what to do about it."""
     cause = error.__cause__
     if isinstance(cause, MemoryError):
-        return _("out of memory: {cause}").format(cause=cause), _("Take smaller blocks, or fewer values at a time.")
+        return _("out of memory: {cause}").format(cause=cause), _("Use smaller blocks, or fewer values at a time.")
     if cause is not None and not isinstance(cause, KernelError):
         return _("the CPU target failed at {message}").format(message=error.message), _(
-            "This is a fault of triton-lab's, not of the kernel."
+            "This is an error in triton-lab, not in the kernel."
         )
     if error.rule:
         return error.message, error.hint

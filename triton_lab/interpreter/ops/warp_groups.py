@@ -86,6 +86,6 @@ def _refuse_uses(frame: Frame, op: Op) -> None:
     for user in frame.routine.function.walk():
         if user.name not in _PASSES_ON and results & set(user.operands):
             name = frame.routine.function.names[op.results[0]] or _("the accumulator")
-            told = _("{name} is used while its product is pending").format(name=name)
+            told = _("{name} is used while its product is still running").format(name=name)
             hint = _("Wait for the product first: warpgroup_mma_wait(0, ...).")
             raise KernelError(told, user, frame.programs, rule=USED_BEFORE_WAIT, hint=hint)

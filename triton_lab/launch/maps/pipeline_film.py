@@ -31,7 +31,7 @@ _STEPS = {
     "arrived": N_("an arrival is counted"),
     "phase": N_("a phase ends"),
     "waits": N_("waits"),
-    "waited": N_("goes on"),
+    "waited": N_("continues"),
     "read": N_("reads"),
     "written": N_("writes"),
     "fenced": N_("fence between proxies"),

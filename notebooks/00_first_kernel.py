@@ -202,7 +202,7 @@ def relu(x):
 exercise("relu").check(relu)
 
 # %% [markdown]
-# ## Exercise 4: square where it stands
+# ## Exercise 4: square in place
 #
 # A kernel gets *addresses*. It may store to those that it has loaded from: then the tensor itself changes, and the
 # function returns nothing.

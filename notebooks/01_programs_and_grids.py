@@ -74,7 +74,7 @@ print(out.tolist())
 # Both are right. Runs are faster on a GPU, where neighbouring lanes should touch neighbouring bytes:
 # [chapter 13](13_machine_code.ipynb) counts why.
 #
-# ## Exercise 1: last to first
+# ## Exercise 1: reverse a vector
 #
 # Reverse a vector. Which program loads which elements now?
 

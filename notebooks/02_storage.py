@@ -61,7 +61,7 @@ describe(original=original, left=left, right=right)
 lab.storage(original, left, right)
 
 # %% [markdown]
-# ## Exercise 1: where does it lie?
+# ## Exercise 1: at which place in storage?
 #
 # A view of some storage has the offset 1, the shape `(3, 4)` and the strides `(7, 2)`. At which place of the storage is
 # its element `[2, 2]`?
@@ -211,7 +211,7 @@ transposed, expanded = views["transposed"], views["expanded"]
 lab.storage(base, transposed, expanded)
 
 # %% [markdown]
-# ## Exercise 3: one more, in the view alone
+# ## Exercise 3: add 1, only in the view
 #
 # Add one to each element of a view, and to nothing else. The check looks at what lies around it.
 

@@ -92,7 +92,7 @@ shared_elements = 3
 exercise("shared_elements").check(shared_elements)
 
 # %% [markdown]
-# ## Exercise 2: change places
+# ## Exercise 2: swap two vectors
 #
 # Two vectors of equal length exchange their elements. Neither is copied anywhere else.
 
@@ -137,7 +137,7 @@ backwards[(4,)](numbers_up, 16, BLOCK=4)
 print(numbers_up.tolist())
 
 # %% [markdown]
-# ## Exercise 3: last to first, where it stands
+# ## Exercise 3: reverse in place
 #
 # Now without a race. Which elements must one lane have, so that nobody else needs them?
 
@@ -197,7 +197,7 @@ def add_transpose(x):
 exercise("add_transpose").check(add_transpose)
 
 # %% [markdown]
-# ## Exercise 5: a gradient where it stands
+# ## Exercise 5: a gradient in place
 #
 # A layer computes `out = relu(x * y)`: each row of the matrix `x` times the vector `y`, and 0 where that is below zero.
 # Going backwards, `grad` says how much each element of `out` matters. For `x` it is `grad * y` where `x * y` is above

@@ -90,7 +90,7 @@ def row_sum(x):
 exercise("row_sum").check(row_sum)
 
 # %% [markdown]
-# ## Exercise 2: from the least to the greatest
+# ## Exercise 2: from the minimum to the maximum
 #
 # The greatest element of each row less the least. Load the row once only.
 

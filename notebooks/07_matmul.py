@@ -199,7 +199,7 @@ with lab.record() as launches:
 launches[0].plot.grid("shared", program=5)
 
 # %% [markdown]
-# ## Exercise 3: which tile has program 5?
+# ## Exercise 3: which tile does program 5 compute?
 #
 # The result has 4 by 4 tiles, walked in bands of two. Which tile, (row, column), is program 5's?
 
@@ -293,7 +293,7 @@ def batched(a, b):
 exercise("batched").check(batched)
 
 # %% [markdown]
-# ## Exercise 6: weights of eight bits
+# ## Exercise 6: 8-bit weights
 #
 # Large models keep weights as whole numbers of eight bits, with a scale for each column: a quarter of the bytes. The
 # kernel makes numbers of them on the way.

@@ -47,7 +47,7 @@ count[(8,)](counter)
 print(counter)
 
 # %% [markdown]
-# ## Exercise 1: what is the least that can come out?
+# ## Exercise 1: what is the smallest possible result?
 #
 # The finding says that the programs race. On a GPU the result may differ from run to run. Which is the least number
 # that eight programs may leave?

@@ -269,7 +269,7 @@ mark_step()
 explain()
 
 # %% [markdown]
-# ## Exercise 4: who is donated?
+# ## Exercise 4: what is donated?
 #
 # How many inputs does the step after each program donate? `a` and `b` are lazy tensors of one element each, computed
 # before, and there are no other names. Answer with four numbers.

@@ -57,7 +57,7 @@ for attempt in (wide, wide.interchange("i", "j"), wide.tile({"i": 4, "j": 4})):
     print(" . ".join(attempt.steps) or "as written", "->", attempt.cost(cache))
 
 # %% [markdown]
-# ## Exercise 1: a transpose that keeps its lines
+# ## Exercise 1: a transpose that keeps its cache lines
 #
 # A matrix of 64 by 64 has 512 lines, so 1,024 misses cannot be avoided. Find an order with no more than these.
 
@@ -92,7 +92,7 @@ lab.schedule(SMOOTHED, n=7).tile({"t": 3, "i": 3})
 # An element needs its right neighbour of the sweep before: that arrow points back, from `i + 1` to `i`. In a tile of
 # fixed columns it would come too early.
 #
-# ## Exercise 2: tiles over steps of time
+# ## Exercise 2: tiles over time steps
 #
 # Find a legal order with at most 300 misses in a cache of 8 lines of 4 elements, for `n = 64`. As written there are
 # 1,024.
@@ -235,7 +235,7 @@ matmul_ways()
 ragged_ways()
 
 # %% [markdown]
-# ## Exercise 4: rows that end where the data say
+# ## Exercise 4: rows of data-dependent length
 #
 # A sparse matrix times a vector. Only the elements that are not zero are kept, row after row, in `values`; `columns`
 # has the column of each, and row `r` begins at `starts[r]` and ends before `starts[r + 1]`. One program for each row.

@@ -379,7 +379,7 @@ assert first_difference(columns=99)[1].program == 0
 # A wrong mask is wrong from program 0 on: the sum lacks an element, and the last column was never stored.
 
 # %% [markdown]
-# ## Exercise 5: where does it begin?
+# ## Exercise 5: where does the difference begin?
 #
 # Choose a `stride` and a `columns` such that the first store that differs is program 0's, although the stride is wrong,
 # too.

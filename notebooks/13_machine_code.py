@@ -297,7 +297,7 @@ assert [one.sectors for one in crossing.transactions.transfers] == [64 * 96, 64 
 crossing.plot.transactions()
 
 # %% [markdown]
-# ## Exercise 4: few sectors on both sides
+# ## Exercise 4: few sectors for load and store
 #
 # Write the copy so that load and store ask for at most about twice the sectors in which the elements lie. The check
 # compiles your kernel for an H100 and counts.
@@ -374,7 +374,7 @@ assert small.cost.roof("H100").memory_bound and not large.cost.roof("H100").memo
 large.plot.cost("H100")
 
 # %% [markdown]
-# ## Exercise 5: where arithmetic begins to limit
+# ## Exercise 5: where arithmetic becomes the limit
 #
 # What is the smallest size of `product`, a multiple of 64, that arithmetic limits on an H100 and not memory? Find it by
 # calculation: each of three matrices of float16 is moved once, and a multiplication and an addition are two operations.
@@ -429,7 +429,7 @@ lab.interact(
 )
 
 # %% [markdown]
-# ## Exercise 6: how many fit
+# ## Exercise 6: how many programs fit
 #
 # A program has 4 warps of 32 threads, 96 registers for each thread and 50 KiB of shared memory. A multiprocessor of an
 # H100 has 65,536 registers and 228 KiB of shared memory, of which each program takes one more for the system. How many

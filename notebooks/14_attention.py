@@ -53,7 +53,7 @@ for tokens in (256, 1024, 4096, 16384):
           f"its scores {tokens * tokens * 2 / 2**20:6.1f} MiB")  # fmt: skip
 
 # %% [markdown]
-# ## Exercise 1: what nobody wants to store
+# ## Exercise 1: the matrix that is never stored
 #
 # 16 heads, 4,096 tokens, float16: how many bytes have all scores together?
 

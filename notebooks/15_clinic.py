@@ -240,7 +240,7 @@ def energy(x):
 exercise("energy").check(energy)
 
 # %% [markdown]
-# ## 8. Fewer than there are
+# ## 8. Too few are counted
 #
 # "Each run counts something else." Tool: the finding *race*, and *Timeline*.
 

@@ -220,7 +220,7 @@ def test_the_launches_of_a_record_share_a_bound_and_those_beyond_it_say_so() -> 
     assert 8 <= len(whole) <= 10 and whole == launches[: len(whole)], "the first ones are kept in full"
     assert sum(launch.snapshot.nbytes for launch in launches if launch.snapshot) <= 10 << 20
     assert "10 MB" in launches[-1].dropped and "max_total_bytes=" in launches[-1].dropped
-    with pytest.raises(CannotReplay, match="[Uu]se record\\(max_total_bytes="):
+    with pytest.raises(CannotReplay, match=r"[Uu]se record\(max_total_bytes="):
         launches[-1].values("offsets")
     assert launches[0].accesses[0].values().shape == (1 << 8, 1 << 10)
 

@@ -54,7 +54,7 @@ def limits(
     >>> lab.limits(max_bytes=0)
     Traceback (most recent call last):
         ...
-    ValueError: max_bytes=0: a number of bytes above 0 is needed
+    ValueError: max_bytes=0: the number of bytes must be above 0
     """
     with _setting.lock:
         chosen = _setting.value

@@ -457,7 +457,9 @@ four, eight = difference.before, difference.after
 print(difference)
 print(difference.opcodes())
 assert eight.metadata.opcodes["LDG.E.128"] * 2 == four.metadata.opcodes["LDG.E.128"]
-assert four.transactions.counters() == eight.transactions.counters()  # the memory traffic is the same
+assert (
+    four.transactions.counters() == eight.transactions.counters()
+)  # the memory traffic is the same
 
 # %%
 print(difference.diff("ttgir", context=0))

@@ -1,10 +1,10 @@
-"""Who has touched a buffer, and who may still: what refuses an access that a GPU would race on.
+"""The past and pending accesses of a buffer. An access that races with one of them on a GPU is refused.
 
 - Work that is pending on bytes: a copy into them, or a copy or a product that may still read them.
 - The proxy: what a program itself reads and writes (the generic proxy) and what TMA and the tensor core do (the async
   proxy) are in order only after `fence_async_shared`.
-- Partitions of warps: two accesses of different partitions are in order only by barriers, which the partitions' clocks
-  tell.
+- Partitions of warps: only barriers order two accesses of different partitions; the partitions' clocks record
+  them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Access:
 
 
 class Pending(Protocol):
-    """What the work that is pending on a buffer says of itself; see `PendingWork`."""
+    """Work that is pending on a buffer; see `PendingWork`."""
 
     @property
     def op(self) -> Op: ...

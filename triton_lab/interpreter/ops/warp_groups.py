@@ -24,7 +24,7 @@ from triton_lab.localization import _
 
 Array = NDArray[Any]
 _FACTORS = 2
-# What may take an accumulator whose product is pending: the next product, the wait, and what only passes it on.
+# Operations that may use an accumulator whose product is pending: the next product, the wait, and control flow.
 _PASSES_ON = traits.names(lambda trait: trait.dialect == "scf" or trait.name.startswith("ttng.warp_group_dot"))
 
 

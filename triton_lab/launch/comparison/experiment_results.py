@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from triton_lab import messages
 from triton_lab.localization import N_, _, translated
 
-# What an experiment says of the difference.
+# The effect of an experiment on the difference.
 REMOVES, ROUNDING = N_("removes the difference"), N_("yes, up to rounding")
 EXPLAINS, MOSTLY, NO = N_("explains the rest"), N_("most of it"), N_("no")
 TELLING = (REMOVES, ROUNDING, EXPLAINS, MOSTLY)

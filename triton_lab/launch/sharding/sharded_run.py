@@ -253,7 +253,7 @@ _DEEDS = {"load": "loads", "store": "stores to", "atomic": "updates"}
 
 
 def _made(done: Done, where: Ranges) -> Array:
-    """The content that a part has left at ``where``, all of which it has written."""
+    """The bytes that a part has written at ``where``; it has written all of them."""
     left: Array = done.data[_positions(done.changed, where)]
     return left
 

@@ -1,7 +1,7 @@
 """NaN and infinity that a program stores, or integers computed from them, if they arise in the kernel.
 
-If a program has loaded infinity, only NaN counts: ``inf - inf`` and ``inf * 0`` are never meant. Constants, arguments
-and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones arise.
+If a program has loaded infinity, only NaN counts: ``inf - inf`` and ``inf * 0`` are never intended. Constants,
+arguments and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones arise.
 """
 
 from __future__ import annotations

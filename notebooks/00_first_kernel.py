@@ -11,12 +11,12 @@
 # %% [markdown]
 # # Your first kernel
 #
-# A Triton kernel is a program that is started many times at once. Each copy - a *program* - works on its
-# own block of the data, and finds out which one from its program id. This course runs such kernels on
-# whatever machine you have: no GPU is needed. In this chapter you will
+# A Triton kernel is a program that is started many times at once. Each copy - a *program* - works on its own block of
+# the data. Its program id tells it which block. This course runs such kernels on any machine: you need no GPU. In
+# this chapter you will
 #
 # 1. read and run a kernel, and see which program touches which element,
-# 2. look inside: what each variable of a program holds, step by step,
+# 2. look inside: the value of each variable of a program, step by step,
 # 3. write four kernels of your own, each checked on many inputs.
 #
 # Run the cells from top to bottom: Shift+Enter.
@@ -57,8 +57,8 @@ out = torch.empty(100)
 add[(triton.cdiv(100, 16),)](x, y, out, 100, BLOCK=16)
 
 # %% [markdown]
-# Seven programs of 16 *lanes* each: 112 lanes for 100 elements. The last program's mask turns 12 lanes off;
-# they hang over the end in the picture. Click an element to pick its program.
+# Seven programs of 16 *lanes* each: 112 lanes for 100 elements. The last program's mask turns 12 lanes off. In the
+# picture they lie past the end. Click an element to pick its program.
 #
 # Was the sum right? Torch says so:
 
@@ -66,13 +66,13 @@ add[(triton.cdiv(100, 16),)](x, y, out, 100, BLOCK=16)
 torch.equal(out, x + y)
 
 # %% [markdown]
-# **Try it.** Take `mask=mask` out of the store, run the cell again, and read what it says. Which program did
-# it, and at which element?
+# **Try it.** Remove `mask=mask` from the store, run the cell again, and read the message. Which program was stopped,
+# and at which element?
 #
-# ## What each line makes
+# ## What each line computes
 #
-# `lab.record()` keeps what is launched, outside of a `%%triton` cell, too. A recorded launch can be asked for any
-# variable of any program. Here is program 6, the last one:
+# `lab.record()` records launches, also outside of a `%%triton` cell. A recorded launch can show any variable of any
+# program. Here is program 6, the last one:
 
 # %%
 with lab.record() as launches:
@@ -83,9 +83,9 @@ print("mask:   ", launch.values("mask").at()[6].astype(int))
 
 # %% [markdown]
 # - `tl.program_id(0)` is the program's number: 6.
-# - `tl.arange(0, BLOCK)` is a *block* of 16 numbers, one for each lane; `offsets` counts on from 96.
+# - `tl.arange(0, BLOCK)` is a *block* of 16 numbers, one for each lane; `offsets` starts at 96.
 # - `mask` is a block of truth values: only the first four lanes have an element.
-# - `tl.load(x_ptr + offsets, mask=mask)` reads 16 addresses at once, but none where the mask is off.
+# - `tl.load(x_ptr + offsets, mask=mask)` reads 16 addresses at once, but skips those where the mask is false.
 #
 # The same, step by step. Move the slider; pick another program.
 
@@ -95,8 +95,8 @@ launch.plot.steps(program=6)
 # %% [markdown]
 # ## Exercise 1: add a constant
 #
-# Write the kernel: every element of `out` is that of `x`, plus `value`. The launcher stands already. In the cell after
-# it your answer is checked: on seven vectors, of 0 to 1,000 elements. A check tells what is wrong and shows where.
+# Write the kernel: every element of `out` is that of `x`, plus `value`. The launcher is there already. The next cell
+# checks your answer on seven vectors of 0 to 1,000 elements. A check says what is wrong and shows where.
 #
 # Stuck? `exercise("add_constant").hint()` gives a hint, and another one each time.
 
@@ -125,8 +125,7 @@ exercise("add_constant").check(add_constant)
 # %% [markdown]
 # ## Exercise 2: scale and shift
 #
-# Two vectors and a number: `a * x + y`. This time the launch is yours to write as well: how many programs must there
-# be?
+# Two vectors and a number: `a * x + y`. This time, write the launch as well: how many programs do you need?
 
 
 # %%
@@ -158,7 +157,7 @@ exercise("scale_and_shift").check(scale_and_shift)
 # ## Exercise 3: nothing below zero
 #
 # The lanes of a block go through the kernel together: an `if` cannot send some one way and some another. Each lane
-# *chooses* instead. Here is such a choice, and what became of the block:
+# *chooses* instead. Here is such a choice, and the resulting block:
 
 
 # %%
@@ -202,10 +201,10 @@ def relu(x):
 exercise("relu").check(relu)
 
 # %% [markdown]
-# ## Exercise 4: square where it stands
+# ## Exercise 4: square in place
 #
-# A kernel gets *addresses*. It may store to those that it has loaded from: then the tensor itself changes, and the
-# function returns nothing.
+# A kernel gets *addresses*. It may store to the addresses that it has loaded from. Then the tensor itself changes,
+# and the function returns nothing.
 
 
 # %%
@@ -231,8 +230,8 @@ exercise("square_in_place").check(square_in_place)
 # %% [markdown]
 # ## Exercise 5: lanes without work
 #
-# A block has as many lanes as a power of two; vectors have any length. Move the slider: what becomes of the lanes that
-# hang over?
+# The number of lanes of a block is a power of two; vectors have any length. Move the slider: what happens to the
+# lanes past the end?
 
 
 # %%
@@ -254,12 +253,12 @@ idle_lanes = 24
 exercise("idle_lanes").check(idle_lanes)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
 # - A program's share of the data is set by its program id, the block size and the mask.
-# - A block is computed with as a whole; its lanes choose with `tl.where`, not with `if`.
-# - The grid is rounded up, and the mask cuts off what is too much.
-# - A check runs your kernel on sizes that you did not think of. Its picture shows where it went wrong.
+# - A kernel computes with whole blocks; lanes choose with `tl.where`, not with `if`.
+# - The grid is rounded up, and the mask turns off the lanes past the end.
+# - A check runs your kernel on sizes that you did not think of. Its picture shows where the result is wrong.
 #
 # How far are you? The file `course-progress.json` beside this notebook keeps it.
 

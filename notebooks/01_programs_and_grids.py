@@ -11,12 +11,12 @@
 # %% [markdown]
 # # Programs, grids, tiling
 #
-# A kernel is written for one program, and launched for many. The *grid* says how many, in up to three dimensions; the
-# *tiling* is which program takes which part of the data. In this chapter you will
+# A kernel is written for one program, and launched for many. The *grid* is the number of programs, in up to three
+# dimensions. The *tiling* says which program works on which part of the data. In this chapter you will
 #
-# 1. see the order in which programs start, and that no result may depend on it,
+# 1. see the order in which programs start, and why no result may depend on it,
 # 2. cut a matrix into tiles, with a grid of two dimensions,
-# 3. let few programs walk over much data.
+# 3. let few programs loop over much data.
 
 # %%
 import torch
@@ -31,7 +31,7 @@ from triton_lab.course import exercise
 # %% [markdown]
 # ## Programs by their numbers
 #
-# Every program runs the same text. What makes them differ is `tl.program_id`. Here each writes its number to a block.
+# Every program runs the same code. Only `tl.program_id` differs. Here each program writes its number to a block.
 
 
 # %%
@@ -48,14 +48,14 @@ number[(8,)](out, 30, BLOCK=4)
 print(out.tolist())
 
 # %% [markdown]
-# The tab *Grid* plays the programs in the order in which they start. A GPU starts as many as it has room for, and which
-# of them ends first nobody says. So a program must not wait for what a later one stores, and must not store where
-# another one does. Then the order does not matter, and the machine is free to choose.
+# The tab *Grid* plays the programs in the order in which they start. A GPU starts as many programs as fit, and they
+# end in any order. So a program must not wait for a value that a later program stores, and must not store where
+# another program stores. Then the order does not matter, and the GPU may choose it.
 #
 # ## Which element is whose?
 #
-# A tiling need not be made of runs. Here program 0 takes elements 0, 4, 8, ...: a lane's neighbours belong to other
-# programs. Compare the picture with the one above.
+# A program's elements need not be neighbours. Here program 0 takes elements 0, 4, 8, ...: a lane's neighbours belong
+# to other programs. Compare the picture with the one above.
 
 
 # %%
@@ -71,10 +71,10 @@ number_in_turns[(4,)](out, 30, BLOCK=8)
 print(out.tolist())
 
 # %% [markdown]
-# Both are right. Runs are faster on a GPU, where neighbouring lanes should touch neighbouring bytes:
-# [chapter 13](13_machine_code.ipynb) counts why.
+# Both are right. Contiguous blocks are faster on a GPU, where neighbouring lanes should touch neighbouring bytes:
+# [chapter 13](13_machine_code.ipynb) shows why.
 #
-# ## Exercise 1: last to first
+# ## Exercise 1: reverse a vector
 #
 # Reverse a vector. Which program loads which elements now?
 
@@ -122,7 +122,8 @@ matrix = torch.empty(10, 21, dtype=torch.int32)
 number_tiles[(3, 3)](matrix, 10, 21, ROWS=4, COLUMNS=8)
 
 # %% [markdown]
-# Program `(1, 2, 0)` has the middle row of tiles and the last column of them. Programs that hang over an edge do less:
+# Program `(1, 2, 0)` has the middle row of tiles and the last column of them. Programs at an edge have fewer active
+# lanes:
 
 # %%
 with lab.record() as launches:
@@ -218,8 +219,8 @@ exercise("add_bias").check(add_bias)
 # %% [markdown]
 # ## Few programs, much data
 #
-# Starting a program costs little, but not nothing. A kernel may also be launched for as many programs as the machine
-# runs at once, and each goes on until all is done. The loop counts in steps of the whole grid:
+# Starting a program costs little, but not nothing. You can also launch only as many programs as the machine runs at
+# once, and let each process several blocks. The loop's step is the size of the whole grid:
 
 # %%
 n, BLOCK, programs = 100, 8, 3
@@ -276,8 +277,8 @@ exercise("grid_of_a_matrix").check(grid_of_a_matrix)
 # %% [markdown]
 # ## Exercise 6: two steps, one kernel
 #
-# `relu(x[i] * y[j])` for every pair, where `relu` puts 0 in the place of what is below zero. The products are never
-# stored: what follows a step can be done while its block is still with the program. That is called *fusing* them.
+# `relu(x[i] * y[j])` for every pair, where `relu` replaces negative values by 0. The products are never stored: the
+# next step is done while the block is still in the program's registers. This is called *fusion*.
 
 
 # %%
@@ -309,11 +310,11 @@ def outer_relu(x, y):
 exercise("outer_relu").check(outer_relu)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - Programs differ in their ids alone; the order in which they run is the machine's.
-# - The tiling is yours: runs, turns, tiles. Every element must belong to one program.
-# - Two dimensions are a block of rows `[:, None]`, a block of columns `[None, :]`, and a mask for each.
+# - Programs differ only in their ids. The machine chooses the order in which they run.
+# - You choose the tiling: contiguous blocks, strided elements, or tiles. Every element must belong to one program.
+# - Two dimensions need a block of rows `[:, None]`, a block of columns `[None, :]`, and a mask for each.
 # - A loop over `tl.num_programs` makes the grid independent of the data.
 
 # %%

@@ -11,8 +11,8 @@
 # %% [markdown]
 # # Tensors are storage: offset, stride, views
 #
-# A kernel gets an address, and no shape. Where an element lies is arithmetic, and most first bugs are in it. In this
-# chapter you will
+# A kernel gets an address, and no shape. The place of an element is computed from the address, and most beginners'
+# bugs are in this computation. In this chapter you will
 #
 # 1. see where the elements of a tensor really lie, and what a *view* is,
 # 2. run one kernel on all kinds of views, by passing their strides,
@@ -32,8 +32,8 @@ from triton_lab.course import exercise
 # ## Views of one storage
 #
 # A torch tensor is a *view*: a shape, strides and an offset over a *storage*, which is a flat run of
-# memory. The element `[i, j]` lies at `offset + i * stride[0] + j * stride[1]`. Splitting a tensor copies
-# nothing: both halves look into the same storage.
+# memory. The element `[i, j]` lies at `offset + i * stride[0] + j * stride[1]`. Splitting a tensor copies nothing:
+# both halves are views of the same storage.
 
 # %%
 original = torch.arange(24, dtype=torch.float32).reshape(4, 6)
@@ -54,14 +54,14 @@ def describe(**tensors):
 describe(original=original, left=left, right=right)
 
 # %% [markdown]
-# Both halves keep the stride 6 of the original, and `right` begins 8 bytes - two floats - further on.
-# Neither is contiguous: a row of `left` ends after two elements, but its next row begins six further.
+# Both halves keep the stride 6 of the original, and `right` begins 8 bytes - two floats - later. Neither is
+# contiguous: a row of `left` has two elements, but its next row begins six elements later.
 
 # %%
 lab.storage(original, left, right)
 
 # %% [markdown]
-# ## Exercise 1: where does it lie?
+# ## Exercise 1: at which place in storage?
 #
 # A view of some storage has the offset 1, the shape `(3, 4)` and the strides `(7, 2)`. At which place of the storage is
 # its element `[2, 2]`?
@@ -77,7 +77,7 @@ exercise("place_of_an_element").check(place_of_an_element)
 # %% [markdown]
 # ## Stage 1: a kernel on the views
 #
-# A kernel that is told the strides can work on any view. This one adds one to each element.
+# A kernel that gets the strides as arguments works on any view. This one adds 1 to each element.
 
 
 # %%
@@ -111,8 +111,8 @@ torch.equal(original, torch.arange(24.0).reshape(4, 6) + 1)
 # %% [markdown]
 # ## Stage 2: contiguous copies
 #
-# `contiguous()` copies what it must, so that rows follow each other without gaps. The copies have storages
-# of their own, and strides (2, 1) and (4, 1).
+# `contiguous()` copies the tensor if needed, so that rows follow each other without gaps. The copies have storages of
+# their own, and strides (2, 1) and (4, 1).
 
 # %%
 left_copy, right_copy = left.contiguous(), right.contiguous()
@@ -130,8 +130,8 @@ add_one_to(left_copy, ROWS=4, COLUMNS=2)
 add_one_to(right_copy, ROWS=4, COLUMNS=4)
 
 # %% [markdown]
-# The copies are now two greater than the data we began with, and the original stays at one greater: the
-# kernel wrote to the copies' memory alone.
+# The copies are now the first data plus 2, and the original is still the first data plus 1: the kernel wrote only to
+# the copies' memory.
 
 # %%
 started = torch.arange(24.0).reshape(4, 6)
@@ -141,7 +141,7 @@ print("copies are +2: ", torch.equal(torch.cat([left_copy, right_copy], dim=1), 
 # %% [markdown]
 # ## Exercise 2: a copy of any view
 #
-# What `contiguous()` does. The check comes with all sorts of strides, so pass those of `x`.
+# Write what `contiguous()` does. The check uses many different strides, so pass the strides of `x`.
 
 
 # %%
@@ -174,7 +174,7 @@ exercise("copy_any").check(copy_any)
 # ## Every kind of view
 #
 # A transpose swaps strides; `expand` has a stride of 0, many elements at one place; a step leaves gaps. A kernel sees
-# strides only, so one kernel serves them all.
+# only strides, so one kernel works for all of them.
 
 
 # %%
@@ -211,9 +211,9 @@ transposed, expanded = views["transposed"], views["expanded"]
 lab.storage(base, transposed, expanded)
 
 # %% [markdown]
-# ## Exercise 3: one more, in the view alone
+# ## Exercise 3: add 1, only in the view
 #
-# Add one to each element of a view, and to nothing else. The check looks at what lies around it.
+# Add 1 to each element of a view, and to no other element. The check also looks at the elements around it.
 
 
 # %%
@@ -245,7 +245,7 @@ exercise("add_one_in_place").check(add_one_in_place)
 # %% [markdown]
 # ## Exercise 4: rows become columns
 #
-# `x.t()` copies nothing. Here the transpose is to be contiguous: `out[j, i] = x[i, j]`, for any strides of `x`.
+# `x.t()` copies nothing. Here the transpose must be contiguous: `out[j, i] = x[i, j]`, for any strides of `x`.
 
 
 # %%
@@ -285,7 +285,7 @@ launches[0].plot.origins(program=0, lane=18)
 # %% [markdown]
 # ## Exercise 5: the diagonal
 #
-# The elements `[0, 0]`, `[1, 1]`, ... of a matrix with any strides lie at equal distances. At which?
+# The elements `[0, 0]`, `[1, 1]`, ... of a matrix with any strides have equal distances. How large are they?
 
 
 # %%
@@ -313,8 +313,8 @@ exercise("diagonal").check(diagonal)
 # %% [markdown]
 # ## Pointers to pointers
 #
-# An address is a number, so it can lie in memory as well. Here is a table of addresses: each program loads a pointer,
-# and then loads through it. The rows lie anywhere.
+# An address is a number, so it can be stored in memory as well. Here is a table of addresses: each program loads a
+# pointer, and then loads through it. The rows can be anywhere in memory.
 
 
 # %%
@@ -348,11 +348,12 @@ windows_by_strides = ((6, 3), (1, 1))
 exercise("windows_by_strides").check(windows_by_strides)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
 # - A tensor is an offset and strides over a storage; views share it.
-# - A kernel sees addresses, not tensors: pass strides, and any view will do.
-# - What lies around a view belongs to somebody. A mask that is right for a contiguous tensor may not be for a view.
+# - A kernel sees addresses, not tensors: pass strides, and it works on any view.
+# - The memory around a view holds other elements. A mask that is right for a contiguous tensor may be wrong for a
+#   view.
 # - Two elements may lie at one place (`expand`, windows). Reading them is fine; storing to them is a race.
 
 # %%
@@ -360,4 +361,4 @@ lab.course.progress("02")
 
 # %% [markdown]
 # **Where to read on.** [Chapter 05](05_aliasing.ipynb) is about arguments that share memory. Edward Yang's *PyTorch
-# internals* draws what torch keeps of a tensor.
+# internals* shows how torch stores a tensor.

@@ -11,13 +11,13 @@
 # %% [markdown]
 # # Masks, bounds and findings
 #
-# Blocks have sizes that are powers of two, tensors have not. The grid must reach the last element, and the mask must
-# keep the lanes beyond it away from memory. Each of the two can be wrong on its own, and the result often looks right.
-# In this chapter you will
+# The size of a block is a power of two; the size of a tensor need not be. The grid must cover the last element, and
+# the mask must turn off the lanes beyond it. Each of the two can be wrong, and the result often still looks right. In
+# this chapter you will
 #
-# 1. meet the faults of a kernel one by one, each with its picture and what the lab says of it,
+# 1. see common mistakes in kernels, each with its picture and its finding,
 # 2. use masks for more than the end of a vector: for edges, padding and tables,
-# 3. learn what a lane holds that the mask turned off.
+# 3. learn which value a masked-off lane has.
 
 # %%
 import torch
@@ -32,8 +32,8 @@ from triton_lab.course import exercise
 # %% [markdown]
 # ## A grid that is too small
 #
-# `100 // 32` programs for 100 elements: what nobody stores to keeps what was there before. In a fresh tensor that is
-# whatever the memory held, often zeros, and a test that looks at the first elements passes.
+# `100 // 32` programs for 100 elements: the last elements are not stored and keep their old contents. In a new tensor
+# these are arbitrary, often zeros, and a test that looks only at the first elements passes.
 
 
 # %%
@@ -49,7 +49,7 @@ x, out = torch.arange(100.0), torch.empty(100)
 double[(100 // 32,)](x, out, 100, BLOCK=32)
 
 # %% [markdown]
-# The tab *Findings* says which elements are left. `triton.cdiv` rounds up, and there are no findings any more:
+# The tab *Findings* says which elements are unwritten. `triton.cdiv` rounds up, and then there are no findings:
 
 # %%
 with lab.record() as launches:
@@ -60,8 +60,8 @@ print(launches[0].findings, bool((out == 2 * x).all()))
 # %% [markdown]
 # ## A mask that is missing
 #
-# Now the grid reaches the end, and 28 lanes of the last program reach beyond it. A GPU may read a neighbour's memory
-# without a word; here the launch stops before it touches anything.
+# Now the grid covers all elements, and 28 lanes of the last program are past the end. A GPU may read other memory
+# there without an error. Here the launch stops before the access.
 
 
 # %%
@@ -79,7 +79,7 @@ with lab.record() as launches:
 launches[0].findings
 
 # %% [markdown]
-# The picture shows where: red places past the end of `x_ptr`, and who reaches for them.
+# The picture shows where: red places past the end of `x_ptr`, and the program that accesses them.
 
 # %%
 launches[0].plot.tiling("x_ptr")
@@ -87,8 +87,8 @@ launches[0].plot.tiling("x_ptr")
 # %% [markdown]
 # ## Outside of the view, inside of the storage
 #
-# Where a tensor is a view of something larger, a step too far lands in the neighbour's elements. No machine minds. The
-# lab tells, since the view's shape and strides say what is meant.
+# If a tensor is a view of a larger one, an index that is too large reaches other elements of the larger tensor. No
+# machine reports this. The lab does, since it knows the view's shape and strides.
 
 # %%
 block = torch.zeros(6, 8)
@@ -101,10 +101,10 @@ print(launches[0].findings[0])
 launches[0].plot.storage("x_ptr")
 
 # %% [markdown]
-# ## What a lane holds that was turned off
+# ## The value of a masked-off lane
 #
-# A load with a mask gives every lane a value, those that were turned off as well. Which one? Without `other` nobody
-# says: a GPU may give anything. Here the greatest of five negative numbers is asked for, in a block of eight lanes:
+# A load with a mask gives every lane a value, also the masked-off lanes. Without `other` this value is undefined: a
+# GPU may give anything. Here a block of eight lanes computes the maximum of five negative numbers:
 
 
 # %%
@@ -123,12 +123,12 @@ for other in (0.0, float("-inf")):
 launches[0].plot.values("x")
 
 # %% [markdown]
-# With `other=0.0` a lane without an element wins the maximum. What the others must be depends on what comes after:
-# 0 for a sum, minus infinity for a maximum, 1 for a product.
+# With `other=0.0` the maximum is 0, from a lane without an element. The right value of `other` depends on the next
+# operation: 0 for a sum, minus infinity for a maximum, 1 for a product.
 #
 # ## Exercise 1: one place to the right
 #
-# `out[i] = x[i - 1]`, and `out[0] = 0`. This mask has two ends.
+# `out[i] = x[i - 1]`, and `out[0] = 0`. This mask has a lower and an upper bound.
 
 
 # %%
@@ -156,7 +156,7 @@ exercise("shift_right").check(shift_right)
 # %% [markdown]
 # ## Exercise 2: neighbours
 #
-# `out[i] = x[i - 1] + x[i] + x[i + 1]`. What lies outside of `x` counts as zero.
+# `out[i] = x[i - 1] + x[i] + x[i + 1]`. Elements outside of `x` count as zero.
 
 
 # %%
@@ -184,7 +184,7 @@ def sum_of_three(x):
 exercise("sum_of_three").check(sum_of_three)
 
 # %% [markdown]
-# How often is each element loaded? Programs share those at their borders.
+# How often is each element loaded? Neighbouring programs share the elements at their borders.
 
 # %%
 with lab.record() as launches:
@@ -194,8 +194,8 @@ launches[0].plot.accesses("x_ptr", by="reuse")
 # %% [markdown]
 # ## A race
 #
-# Two programs store to one element, and nobody says which comes last. On the CPU it may be right each time, and so it
-# is found by looking at who touched what, and not at the result.
+# Two programs store to one element, and their order is undefined. On the CPU the result may be right each time. So
+# the lab finds races from the accesses of the programs, not from the result.
 
 
 # %%
@@ -210,12 +210,13 @@ def last_of_each(out_ptr, n, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
 last_of_each[(5,)](torch.empty(20, dtype=torch.int32), 20, WIDTH=4, BLOCK=8)
 
 # %% [markdown]
-# Blocks of 8 lanes, and only 4 elements from one program to the next: all elements but the first four belong to two
-# programs.
+# Blocks have 8 lanes, but each program begins only 4 elements after the last: all elements but the first four belong
+# to two programs.
 #
-# ## Memory that nobody has written
+# ## Memory that was never written
 #
-# `torch.empty` gives memory as it is. Reading it before anybody wrote there is a mistake, even when it holds zeros.
+# `torch.empty` gives memory with its old contents. Reading it before it is written is a mistake, even if it holds
+# zeros.
 
 # %%
 with lab.record() as launches:
@@ -225,7 +226,7 @@ launches[0].findings
 # %% [markdown]
 # ## Exercise 3: longer rows
 #
-# A matrix is to be made wider, with zeros on the right. What would the lanes beyond a row of `x` hold without `other`?
+# Make a matrix wider, with zeros on the right. Which values would the lanes beyond a row of `x` have without `other`?
 
 
 # %%
@@ -261,7 +262,7 @@ exercise("pad_rows").check(pad_rows)
 # %% [markdown]
 # ## Exercise 4: a table with gaps
 #
-# `out[i] = table[index[i]]`; where the index leads out of the table, 0. Here a mask depends on what was loaded.
+# `out[i] = table[index[i]]`, and 0 where the index is outside of the table. Here a mask depends on loaded values.
 
 
 # %%
@@ -290,7 +291,7 @@ exercise("take").check(take)
 # %% [markdown]
 # ## How large is a block?
 #
-# Every launch runs again as you choose: with larger blocks fewer programs have more lanes that the mask turns off.
+# Each choice runs the launch again: with larger blocks there are fewer programs and more masked-off lanes.
 
 
 # %%
@@ -316,9 +317,9 @@ exercise("masked_lanes").check(masked_lanes)
 # %% [markdown]
 # ## A loop instead of a larger block
 #
-# A row may be longer than any block. Then a program walks it in steps, and the mask matters in the last step only. RMS
-# norm in `triton_lab.examples` walks each row twice: once for the sum of the squares, once to divide by the root of
-# their mean.
+# A row may be longer than any block. Then a program loops over it, and the mask matters only in the last iteration.
+# RMS norm in `triton_lab.examples` loops over each row twice: once for the sum of the squares, once to divide by the
+# root of their mean.
 
 # %%
 from triton_lab.examples.rms_norm import rms_norm
@@ -332,17 +333,18 @@ print(f"{load.kind} in line {load.line}: {steps}")
 print(torch.allclose(y, torch.nn.functional.rms_norm(x, (600,), weight, 1e-6), atol=1e-5))
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - Round the grid up, and mask what hangs over: each can be wrong by itself.
-# - A lane that is turned off touches nothing, but it holds a value: say with `other` which.
-# - Each load has the mask that its own addresses ask for.
-# - A right result proves little. Findings come from who touched what: out of bounds, outside of the view, races,
-#   memory that nobody wrote.
+# - Round the grid up, and mask off the lanes past the end: each can be wrong by itself.
+# - A masked-off lane accesses no memory, but it has a value: choose it with `other`.
+# - Each load needs a mask for its own addresses.
+# - A right result proves little. Findings come from the accesses: out of bounds, outside of the view, races,
+#   unwritten memory.
 
 # %%
 lab.course.progress("03")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 06](06_reductions.ipynb) adds up what masks let through, [chapter 08](08_atomics.ipynb)
-# is about programs that meet. NVIDIA's *compute-sanitizer* finds such faults on a GPU, one run at a time.
+# **Where to read on.** [Chapter 06](06_reductions.ipynb) adds up masked blocks, and [chapter 08](08_atomics.ipynb) is
+# about programs that update the same element. NVIDIA's *compute-sanitizer* finds such faults on a GPU, one run at a
+# time.

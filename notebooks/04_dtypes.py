@@ -13,15 +13,15 @@
 #
 # Every number of a kernel has a type that is known before it runs. In this chapter you will
 #
-# 1. learn what a Python number becomes in a kernel, and what two types make when they meet,
+# 1. learn which type a Python number has in a kernel, and which type two types give together,
 # 2. use narrow types, from bytes to fp8, without losing what you need,
 # 3. print from a kernel.
 #
 # ## Python scalars in a kernel
 #
-# `value = 0.0` in a kernel is a Python float to Python, and something else to Triton's compiler: a constant, ready to
-# become a tensor. An interpreter that walks the Python code meets the float itself and fails on `value.shape` or
-# `result.to(...)`. The CPU target runs what Triton's own front end made of the kernel, so both ways promote alike.
+# `value = 0.0` in a kernel is a float for Python, but a constant tensor for Triton's compiler. An interpreter of the
+# Python code sees the float and fails on `value.shape` or `result.to(...)`. The CPU target runs the output of
+# Triton's own front end, so types are promoted as on a GPU.
 
 # %%
 import torch
@@ -71,7 +71,7 @@ print(out)
 # %% [markdown]
 # ## Scalar arguments and constants
 #
-# An argument is a tensor of no dimensions and has `.to()`; a `tl.constexpr` is computed with when compiling.
+# An argument is a tensor without dimensions and has `.to()`; a `tl.constexpr` is evaluated at compile time.
 
 
 # %%
@@ -91,7 +91,7 @@ print(out)
 # ## What each expression becomes
 #
 # The table asks the compiler: every row is a variable of a kernel, and its type is what Triton's front end inferred -
-# for a GPU and for the CPU target alike, since it is the same front end. Beside it, what plain Python would say.
+# for a GPU and for the CPU target alike, since it is the same front end. The last column shows plain Python's type.
 
 
 # %%
@@ -133,12 +133,12 @@ for variable in launches[0].variables[2:]:
     print(f"{variable.name:22}{values.dtype:12}{values.at()[0]!s:>14}   {plain}")
 
 # %% [markdown]
-# A Python number takes the type of the tensor it meets where that type can hold it: `element_and_real` stays float16,
-# while `n + 0.5` becomes float32, since an integer cannot hold a half.
+# Combined with a tensor, a Python number takes the tensor's type if that type can represent it: `element_and_real`
+# stays float16, while `n + 0.5` becomes float32, since an integer cannot represent 0.5.
 #
 # ## Exercise 1: what is it?
 #
-# `n` is an integer argument. Which type has `n + 0.5` in a kernel?
+# `n` is an integer argument. Which type does `n + 0.5` have in a kernel?
 
 # %%
 # BEGIN SOLUTION: a string, such as "int32"
@@ -151,7 +151,7 @@ exercise("type_of_a_sum").check(type_of_a_sum)
 # %% [markdown]
 # ## Exercise 2: the mean of two bytes
 #
-# `(a + b) // 2` for bytes. What does a byte do with 200 + 100? Here it is, seen by the lab:
+# `(a + b) // 2` for bytes. What is 200 + 100 in a byte? The lab shows it:
 
 
 # %%
@@ -242,7 +242,7 @@ exercise("scale_any").check(scale_any)
 # %% [markdown]
 # ## Exercise 4: a product of small numbers
 #
-# The sum of all `a[i] * b[i]`, for numbers of eight bits, as an int32.
+# The sum of all `a[i] * b[i]`, for 8-bit numbers, as an int32.
 
 
 # %%
@@ -287,7 +287,7 @@ halves[(2,)](torch.arange(8, dtype=torch.float32), BLOCK=4)
 # %% [markdown]
 # ## Exercise 5: down, not towards zero
 #
-# The greatest whole number that is not above `x`, as an int32.
+# The greatest integer that is not above `x`, as an int32.
 
 
 # %%
@@ -311,11 +311,11 @@ def floor_to_int(x):
 exercise("floor_to_int").check(floor_to_int)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - Types are inferred when the kernel is compiled; a Python number takes that of the tensor it meets,
-#   if that can hold it.
-# - Narrow integers begin again at 0, without a word: widen before you add or multiply.
+# - Types are inferred when the kernel is compiled. A Python number takes the type of the other operand, if that type
+#   can represent it.
+# - Narrow integers wrap around without a warning: widen before you add or multiply.
 # - Compute in float32, and round once, when you store.
 
 # %%

@@ -11,15 +11,13 @@
 # %% [markdown]
 # # When two arguments are one
 #
-# A kernel takes addresses. Nothing stops two of its arguments from naming the same memory - the same tensor twice,
-# overlapping slices, one storage seen through two dtypes. A simulator that copies each *argument* to the host, runs,
-# and copies each back gets this wrong: the copy that nobody wrote to may be written back last, over the one that
-# holds the result. In this chapter you will see what shared memory does, and write three kernels that change what they
-# read.
+# A kernel takes addresses. Two of its arguments may refer to the same memory: the same tensor twice, overlapping
+# slices, or one storage with two dtypes. A simulator that copies each *argument* to the host, runs the kernel, and
+# copies each argument back gets this wrong: an unchanged copy may be written back last, over the result. In this
+# chapter you will see the effect of such sharing, and write three kernels that change their inputs.
 #
-# triton-lab never copies an argument. On the CPU a kernel works in the tensors' own memory; for a
-# tensor on another device there is one mirror for each connected run of *memory*, and only what the kernel stored
-# goes back.
+# triton-lab never copies an argument. On the CPU a kernel works in the tensors' own memory. For a tensor on another
+# device there is one mirror for each contiguous range of *memory*, and only the stored bytes are copied back.
 
 # %%
 import numpy as np
@@ -53,8 +51,8 @@ print(buffer)
 # ## Overlapping slices
 #
 # Two slices of one vector: elements 0-5 and 3-8. The kernel reads the first and writes the second, so three
-# elements are read through one name and written through the other. That is legal, and it is nearly always a
-# mistake, so the card says it.
+# elements are read through one name and written through the other. This is legal, but it is nearly always a mistake,
+# so the card reports it.
 
 
 # %%
@@ -70,8 +68,8 @@ shift[(1,)](whole[:6], whole[3:], 6, BLOCK=8)
 print(whole)
 
 # %% [markdown]
-# Here all six values were loaded before the first was stored, so the result is that of torch with a copy in between. On
-# a GPU nothing makes the threads wait until then, and that is what the warning says.
+# Here all six values were loaded before the first was stored, so the result equals torch's with a copy in between. On
+# a GPU the threads do not wait for one another here. This is the reason for the warning.
 
 # %%
 expected = torch.arange(9, dtype=torch.float32)
@@ -92,9 +90,9 @@ shared_elements = 3
 exercise("shared_elements").check(shared_elements)
 
 # %% [markdown]
-# ## Exercise 2: change places
+# ## Exercise 2: swap two vectors
 #
-# Two vectors of equal length exchange their elements. Neither is copied anywhere else.
+# Exchange the elements of two vectors of equal length, without another copy.
 
 
 # %%
@@ -118,10 +116,10 @@ def swap(x, y):
 exercise("swap").check(swap)
 
 # %% [markdown]
-# ## In place, and in the way
+# ## In place, with a conflict
 #
-# A kernel may store to what it loads from, if every place belongs to one program. Here it does not: a program stores
-# backwards to where another one loads.
+# A kernel may store to the memory that it loads from if every place belongs to one program. Here this is not so: a
+# program stores in reverse order to places that another program loads.
 
 
 # %%
@@ -137,9 +135,9 @@ backwards[(4,)](numbers_up, 16, BLOCK=4)
 print(numbers_up.tolist())
 
 # %% [markdown]
-# ## Exercise 3: last to first, where it stands
+# ## Exercise 3: reverse in place
 #
-# Now without a race. Which elements must one lane have, so that nobody else needs them?
+# Now without a race. Which elements must one lane own, so that no other lane needs them?
 
 
 # %%
@@ -197,11 +195,11 @@ def add_transpose(x):
 exercise("add_transpose").check(add_transpose)
 
 # %% [markdown]
-# ## Exercise 5: a gradient where it stands
+# ## Exercise 5: a gradient in place
 #
 # A layer computes `out = relu(x * y)`: each row of the matrix `x` times the vector `y`, and 0 where that is below zero.
-# Going backwards, `grad` says how much each element of `out` matters. For `x` it is `grad * y` where `x * y` is above
-# zero, and 0 elsewhere. Let it take the place of `grad`, which nobody needs any more: no further matrix is stored.
+# In the backward pass, `grad` is the gradient of `out`. The gradient of `x` is `grad * y` where `x * y` is above
+# zero, and 0 elsewhere. Store it in the place of `grad`, which is no longer needed. Then no other matrix is stored.
 
 
 # %%
@@ -234,8 +232,8 @@ exercise("relu_backward").check(relu_backward)
 # %% [markdown]
 # ## One storage, two dtypes
 #
-# `view(torch.uint8)` looks at the same bytes as numbers from 0 to 255. Writing a float through one argument changes
-# four elements of the other.
+# `view(torch.uint8)` reads the same bytes as numbers from 0 to 255. Writing a float through one argument changes four
+# elements of the other.
 
 
 # %%
@@ -259,8 +257,8 @@ print(list(np.float32([1.0, 0.0]).tobytes()))
 # %% [markdown]
 # ## Memory that torch does not know to be shared
 #
-# Arrays of NumPy may overlap too. Wrapped by `torch.from_numpy` they become tensors with storages of their own, at
-# addresses that meet. Torch does not know that they share bytes; the addresses do.
+# Arrays of NumPy may overlap too. With `torch.from_numpy` they become tensors with their own storages at overlapping
+# addresses. Torch does not know that they share bytes, but the addresses show it.
 
 # %%
 array = np.arange(10, dtype=np.float32)
@@ -276,21 +274,21 @@ shift[(1,)](first, second, 6, BLOCK=8)
 print(array)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
 # - In place is safe where each place belongs to one lane, which loads before it stores.
 #
-# And what the lab finds of arguments that share memory:
+# How the lab treats arguments that share memory:
 #
-# - Tensors of the CPU: all sharing is right by construction, since nothing is copied.
-# - Tensors of another device: storages are joined where their address ranges meet, whoever made them.
+# - CPU tensors: sharing is always right, since nothing is copied.
+# - Tensors of another device: storages are joined where their address ranges overlap.
 # - The finding *alias* compares bytes that were really read and written, so it is never a guess; it is a note, not an
 #   error.
-# - What a pointer that was loaded from memory reaches is followed to the live tensor at that address.
+# - A pointer that was loaded from memory is followed to the live tensor at its address.
 
 # %%
 lab.course.progress("05")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 08](08_atomics.ipynb) is about programs that must meet, [chapter
-# 09](09_lazy_graphs.ipynb) about compilers that decide who may be overwritten.
+# **Where to read on.** [Chapter 08](08_atomics.ipynb) is about programs that update the same element, and [chapter
+# 09](09_lazy_graphs.ipynb) about compilers that decide which buffers may be overwritten.

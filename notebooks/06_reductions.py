@@ -11,12 +11,12 @@
 # %% [markdown]
 # # Reductions, softmax, numerical care
 #
-# A sum makes one number of many. On a GPU the lanes of a program do that together, in an order that is not yours, in
-# numbers that have few digits. In this chapter you will
+# A sum reduces many numbers to one. On a GPU the lanes of a program do this together, in an order that the compiler
+# chooses, with numbers of few digits. In this chapter you will
 #
 # 1. reduce the rows of a matrix, with one program for each row,
 # 2. write a softmax that reads its input once and never overflows,
-# 3. see where digits get lost, and how to keep them.
+# 3. see where digits are lost, and how to keep them.
 
 # %%
 import torch
@@ -32,7 +32,7 @@ _ = torch.manual_seed(0)
 # %% [markdown]
 # ## A row for each program
 #
-# `tl.sum(x, axis=0)` adds up a block. Lanes that hang over the row must add nothing: `other=0.0`.
+# `tl.sum(x, axis=0)` adds up a block. Lanes past the end of the row must add nothing: `other=0.0`.
 
 
 # %%
@@ -90,9 +90,9 @@ def row_sum(x):
 exercise("row_sum").check(row_sum)
 
 # %% [markdown]
-# ## Exercise 2: from the least to the greatest
+# ## Exercise 2: from the minimum to the maximum
 #
-# The greatest element of each row less the least. Load the row once only.
+# The maximum of each row minus its minimum. Load the row only once.
 
 
 # %%
@@ -125,7 +125,7 @@ exercise("row_range").check(row_range)
 # %% [markdown]
 # ## Softmax, and the first overflow
 #
-# `exp(x) / sum(exp(x))` makes shares of any numbers. Written as it stands, it fails for numbers that are not even
+# `exp(x) / sum(exp(x))` turns any numbers into shares. Written like this, it fails even for numbers that are not
 # large:
 
 
@@ -146,8 +146,8 @@ print(shares)
 launches[0].findings
 
 # %% [markdown]
-# All rows should be equal: they differ by a constant. In the last one `exp` is infinite in float32, and infinity by
-# infinity is no number. Where was it born? Step through program 2:
+# All rows should be equal: they differ by a constant. In the last row `exp` is infinite in float32, and infinity
+# divided by infinity is NaN. Where does the NaN arise? Step through program 2:
 
 # %%
 launches[0].plot.steps(program=2)
@@ -196,8 +196,8 @@ lab.compare(launches[0], lambda x_ptr, **_: {"out_ptr": torch.softmax(x_ptr, 1)}
 # %% [markdown]
 # ## Rows longer than a block
 #
-# A block lives in registers, and there are not endlessly many. A long row is walked in steps; what is kept from step to
-# step is the *accumulator*. Exercise 4 has one, a block of 64 partial sums:
+# A block is in registers, and their number is limited. A program loops over a long row in steps. The value that it
+# carries from step to step is the *accumulator*. Exercise 4 has one, a block of 64 partial sums:
 
 
 # %%
@@ -237,8 +237,8 @@ launches[0].plot.timeline("x_ptr", program=1)
 # %% [markdown]
 # ## Where digits get lost
 #
-# The variance can be had in one pass: the mean of the squares less the square of the mean. On paper. In float32, with
-# numbers around 1,000 that differ by less than 1, both are a million, and of their seven digits six are equal:
+# In theory, the variance needs one pass: the mean of the squares minus the square of the mean. In float32, with
+# numbers around 1,000 that differ by less than 1, both are about a million, and six of their seven digits are equal:
 
 # %%
 around = 1000 + torch.rand(100)
@@ -284,7 +284,7 @@ exercise("normalise").check(normalise)
 # %% [markdown]
 # ## Exercise 6: when adding one changes nothing
 #
-# A loop adds 1.0 to a float16 number that begins at 0. At which number does it stand still?
+# A loop adds 1.0 to a float16 number that begins at 0. At which number does it stop growing?
 
 # %%
 # BEGIN SOLUTION: the number that a float16 sum of ones never gets beyond
@@ -295,13 +295,13 @@ half_sum = 2048
 exercise("half_sum").check(half_sum)
 
 # %% [markdown]
-# That is why accumulators are float32, even where inputs and results are float16.
+# So use float32 accumulators, even if inputs and results are float16.
 #
-# ## What you take with you
+# ## What to remember
 #
 # - A reduction needs a value for lanes without an element: 0 for a sum, minus infinity for a maximum.
-# - Softmax takes the maximum away first. Nothing else keeps `exp` in bounds.
-# - What fits into a block is read once; what does not is walked, with an accumulator.
+# - Softmax subtracts the maximum first. Otherwise `exp` overflows.
+# - A row that fits into a block is read once. A longer row needs a loop with an accumulator.
 # - Do not subtract large numbers that are nearly equal; do not add many small ones in half precision.
 
 # %%
@@ -309,5 +309,5 @@ lab.course.progress("06")
 
 # %% [markdown]
 # **Where to read on.** [Chapter 07](07_matmul.ipynb) reduces along two matrices at once; [chapter
-# 14](14_attention.ipynb) needs a softmax of rows that are never there as a whole. Higham's *Accuracy and Stability of
+# 14](14_attention.ipynb) needs a softmax of rows that never exist as a whole. Higham's *Accuracy and Stability of
 # Numerical Algorithms* is the book about lost digits.

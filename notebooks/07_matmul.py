@@ -11,12 +11,12 @@
 # %% [markdown]
 # # Matrix product: blocks, order of programs, reuse
 #
-# A product of two matrices uses every number many times. Whether it is fast hangs on how often a number comes from
-# memory, and that is decided by blocks and by the order of programs. In this chapter you will
+# A product of two matrices uses every number many times. Its speed depends on how often each number is loaded from
+# memory. This depends on the blocks and on the order of the programs. In this chapter you will
 #
-# 1. see what one element of a product needs, and what one tile needs,
+# 1. see which inputs one element of a product needs, and which inputs one tile needs,
 # 2. write a product that takes any sizes and strides, and count what it loads,
-# 3. let neighbours in time be neighbours in data.
+# 3. let programs that run at the same time load the same data.
 
 # %%
 import torch
@@ -51,7 +51,7 @@ one_by_one[(8, 12)](a, b, c, 12, K=16)
 torch.allclose(c, a @ b, atol=1e-5)
 
 # %% [markdown]
-# The tab *Origins* shows where an element came from: a row of `a` and a column of `b`. So each row of `a` is loaded for
+# The tab *Origins* shows the inputs of an element: a row of `a` and a column of `b`. So each row of `a` is loaded for
 # every element of that row of the result. How often is that?
 
 # %%
@@ -61,9 +61,9 @@ naive = launches[0]
 naive.plot.accesses("a_ptr", by="reuse")
 
 # %% [markdown]
-# ## A tile needs a strip of each
+# ## A tile needs a strip of each matrix
 #
-# A program that has a tile of 4 by 4 loads four rows and four columns, and uses each number four times. `tl.dot` is the
+# A program with a tile of 4 by 4 loads four rows and four columns, and uses each number four times. `tl.dot` is the
 # product of two blocks. Here all of K is one block:
 
 
@@ -96,8 +96,7 @@ for tile in (16, 32, 64):
     print(f"tiles of {tile:2}: {found}")
 
 # %% [markdown]
-# Twice the tile's width, half the bytes. What limits the tile is the room that a program has: its accumulator lies in
-# registers.
+# Twice the tile's width means half the bytes. The registers limit the size of a tile: they hold the accumulator.
 #
 # ## Exercise 1: a matrix product
 #
@@ -138,7 +137,7 @@ def matmul(a, b):
 exercise("matmul").check(matmul)
 
 # %% [markdown]
-# What does a program hold while it walks? Step through one, and watch the accumulator:
+# Which values does a program hold during its loop? Step through one program, and watch the accumulator:
 
 # %%
 with lab.record() as launches:
@@ -162,9 +161,9 @@ exercise("bytes_of_a").check(bytes_of_a)
 # %% [markdown]
 # ## The order of programs
 #
-# A GPU starts programs in the order of their numbers, some hundred at once. What those load together should be little,
-# since a cache keeps it. Row by row, eight programs need one strip of `a` and all of `b`. In *bands* of two rows of
-# tiles, walked column by column, they need two strips of `a` and half of `b`:
+# A GPU starts programs in the order of their numbers, some hundred at once. Together they should load little data, so
+# that it fits into a cache. Row by row, eight programs need one strip of `a` and all of `b`. In *bands* of two rows
+# of tiles, column by column, they need two strips of `a` and half of `b`:
 
 
 # %%
@@ -199,9 +198,9 @@ with lab.record() as launches:
 launches[0].plot.grid("shared", program=5)
 
 # %% [markdown]
-# ## Exercise 3: which tile has program 5?
+# ## Exercise 3: which tile does program 5 compute?
 #
-# The result has 4 by 4 tiles, walked in bands of two. Which tile, (row, column), is program 5's?
+# The result has 4 by 4 tiles, in bands of two rows. Which tile, (row, column), does program 5 compute?
 
 # %%
 # BEGIN SOLUTION: a tuple, (row of tiles, column of tiles)
@@ -214,8 +213,8 @@ exercise("tile_of_program").check(tile_of_program)
 # %% [markdown]
 # ## Exercise 4: a layer in one kernel
 #
-# `relu(x @ weight.T + bias)`: what follows the product is done while the tile is still in registers, and costs no
-# memory. Launch it yourself.
+# `relu(x @ weight.T + bias)`: bias and relu are applied while the tile is still in registers, and cost no memory
+# traffic. Write the launch yourself.
 
 
 # %%
@@ -293,10 +292,10 @@ def batched(a, b):
 exercise("batched").check(batched)
 
 # %% [markdown]
-# ## Exercise 6: weights of eight bits
+# ## Exercise 6: 8-bit weights
 #
-# Large models keep weights as whole numbers of eight bits, with a scale for each column: a quarter of the bytes. The
-# kernel makes numbers of them on the way.
+# Large models store weights as 8-bit integers, with a scale for each column: a quarter of the bytes. The kernel
+# converts them to floats.
 
 
 # %%
@@ -334,16 +333,16 @@ def quantised(a, b, scale):
 exercise("quantised").check(quantised)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - A tile of n by n uses each number that it loads n times: larger tiles, fewer bytes.
-# - The accumulator is float32 and stays with the program; what follows the product is done there.
-# - The order of programs does not change the result. It changes what they share while they run.
-# - Strides make transposes free: a weight is never turned in memory.
+# - A tile of n by n uses each loaded number n times: larger tiles load fewer bytes.
+# - The accumulator is float32 and stays in registers; operations after the product are done there, too.
+# - The order of programs does not change the result. It changes how much data they share while they run.
+# - Strides make transposes free: a weight is never transposed in memory.
 
 # %%
 lab.course.progress("07")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 13](13_machine_code.ipynb) asks when arithmetic limits a product and when memory does.
-# Triton's tutorial *Matrix Multiplication* measures the order of programs on a GPU.
+# **Where to read on.** [Chapter 13](13_machine_code.ipynb) shows when arithmetic limits a product and when memory
+# does. Triton's tutorial *Matrix Multiplication* measures the order of programs on a GPU.

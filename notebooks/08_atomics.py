@@ -11,12 +11,12 @@
 # %% [markdown]
 # # Atomics, races, locks
 #
-# So far every element belonged to one program. A sum of all elements does not: programs must meet. In this chapter you
-# will
+# So far every element belonged to one program. For a sum of all elements, programs must update the same element. In
+# this chapter you will
 #
-# 1. see what is lost when programs meet without care,
-# 2. let them meet by *atomic* operations, which nobody can come between,
-# 3. build a lock for what no atomic operation does, and find out what can go wrong with it.
+# 1. see which updates are lost if programs are not synchronized,
+# 2. use *atomic* operations, which no other program can interrupt,
+# 3. build a lock for updates that need more than one operation, and see what can go wrong with it.
 
 # %%
 import torch
@@ -30,7 +30,7 @@ from triton_lab.course import exercise
 _ = torch.manual_seed(0)
 
 # %% [markdown]
-# ## Load, add, store: and lose
+# ## Load, add, store: lost updates
 #
 # Eight programs add one to a counter, each in three steps. What is the result?
 
@@ -47,9 +47,9 @@ count[(8,)](counter)
 print(counter)
 
 # %% [markdown]
-# ## Exercise 1: what is the least that can come out?
+# ## Exercise 1: what is the smallest possible result?
 #
-# The finding says that the programs race. On a GPU the result may differ from run to run. Which is the least number
+# The finding says that the programs race. On a GPU the result may differ from run to run. What is the smallest number
 # that eight programs may leave?
 
 # %%
@@ -61,9 +61,9 @@ lost_updates = 1
 exercise("lost_updates").check(lost_updates)
 
 # %% [markdown]
-# ## One step that nobody can come between
+# ## One step that cannot be interrupted
 #
-# `tl.atomic_add` loads, adds and stores in one step, and gives back what was there before.
+# `tl.atomic_add` loads, adds and stores in one step, and returns the old value.
 
 
 # %%
@@ -79,12 +79,13 @@ count_atomically[(8,)](counter, before)
 print(counter, before)
 
 # %% [markdown]
-# No finding, and 8 each time. Who came when is another matter: `before` is in order here, and on a GPU it need not be.
+# There is no finding, and the result is 8 each time. The order of the programs is not defined: `before` is sorted
+# here, but on a GPU it need not be.
 #
 # ## Exercise 2: one sum of all
 #
-# Add up a vector of any length. An atomic step has its price, since programs queue for it: one for each program is
-# enough.
+# Add up a vector of any length. Atomic operations are costly, since programs wait for one another: use one for each
+# program.
 
 
 # %%
@@ -109,8 +110,8 @@ def total(x):
 exercise("total").check(total)
 
 # %% [markdown]
-# A float sum hangs on its order, and here nobody sets one: two runs on a GPU may differ in the last digits. All orders
-# of four numbers, in float32:
+# A float sum depends on its order, and here the order is undefined: two runs on a GPU may differ in the last digits.
+# These are the sums of four numbers in all orders, in float32:
 
 # %%
 import itertools
@@ -148,7 +149,7 @@ exercise("count_positive").check(count_positive)
 # %% [markdown]
 # ## Exercise 4: how many of each?
 #
-# A block of lanes may add atomically at once, each at an address of its own - or at the same. Each element of `x` is
+# The lanes of a block may all add atomically, each at its own address or several at the same. Each element of `x` is
 # the number of a bin.
 
 
@@ -175,7 +176,7 @@ def histogram(x, bins):
 exercise("histogram").check(histogram)
 
 # %% [markdown]
-# Where do the programs meet? Each bin, by how many of them have touched it:
+# Which bins do several programs update? For each bin, the picture shows the number of programs:
 
 # %%
 with lab.record() as launches:
@@ -185,7 +186,7 @@ launches[0].plot.accesses("out_ptr", by="reuse")
 # %% [markdown]
 # ## Exercise 5: add where the index says
 #
-# The same with values: `out[index[i]] += values[i]`. It is the gradient of a table that was looked up.
+# The same with values: `out[index[i]] += values[i]`. This is the gradient of a table lookup.
 
 
 # %%
@@ -214,9 +215,9 @@ exercise("add_at").check(add_at)
 # %% [markdown]
 # ## A lock
 #
-# What takes more than one step needs a lock: an integer that is 0 when free. `tl.atomic_cas(lock, 0, 1)` makes it 1 if
-# it was 0, and gives what it was: who gets 0 is in. Here four programs each multiply a number by 2 and add one, in some
-# order, one after the other.
+# An update of several steps needs a lock: an integer that is 0 when the lock is free. `tl.atomic_cas(lock, 0, 1)`
+# sets it to 1 if it was 0, and returns the old value: the program that gets 0 has the lock. Here four programs each
+# multiply a number by 2 and add 1, one after the other, in some order.
 
 
 # %%
@@ -236,10 +237,10 @@ print(value, launches[0].findings)
 launches[0].plot.timeline("value_ptr")
 
 # %% [markdown]
-# Eight touches, one after the other: each program loads and stores before the next one loads. `tl.debug_barrier()`
-# makes all threads of a program wait for one another, so that what any of them stored is there before one gives the
-# lock back: with a block of lanes it is needed. Who forgets to give it back at all makes everybody wait for ever. Here
-# that is an error, and no machine hangs:
+# There are eight accesses, one after the other: each program loads and stores before the next one loads.
+# `tl.debug_barrier()` makes all threads of a program wait for one another, so that all have stored before one thread
+# releases the lock. You need it if a block of lanes stores. If a program never releases the lock, all others wait
+# forever. Here this is an error, and no machine hangs:
 
 
 # %%
@@ -258,9 +259,9 @@ except lab.Deadlock as error:
 # %% [markdown]
 # ## Exercise 6: two numbers that belong together
 #
-# The greatest element of `x` and its place, as a tensor of two floats. Every program finds the best of its block, then
-# compares it with what others have found. Both numbers must change together, so there is a lock. `best` begins with
-# minus infinity.
+# The maximum of `x` and its index, as a tensor of two floats. Every program finds the maximum of its block, then
+# compares it with the stored maximum. Both numbers must change together, so there is a lock. `best` begins with minus
+# infinity.
 
 
 # %%
@@ -294,12 +295,12 @@ def best(x):
 exercise("best").check(best)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - Load, add, store by several programs is a race; an atomic operation is one step.
-# - Reduce inside of the program first, and meet once.
-# - Integers come out the same in any order. Floats do not.
-# - A lock needs: take, work, barrier, give back, on every path.
+# - Load, add, store by several programs is a race. An atomic operation is one step.
+# - Reduce inside each program first, then use one atomic operation.
+# - The sum of integers is the same in any order. The sum of floats is not.
+# - Use a lock in four steps on every path: acquire, update, barrier, release.
 
 # %%
 lab.course.progress("08")

@@ -11,19 +11,19 @@
 # %% [markdown]
 # # Lazy graphs, donated buffers, and a wrong answer from a cache
 #
-# Some tensor libraries do not compute when you write `a + b`. They note the operation, and later, at a *step*,
-# compile everything noted into a few kernels. Compiling is slow, so the result is kept under a *hash* of the graph.
-# And since memory is short, an update such as `a += b` is compiled to write where it reads: the buffer of `a` is
-# *donated* to the result.
+# Some tensor libraries do not compute when you write `a + b`. They record the operation, and later, at a *step*,
+# compile all recorded operations into a few kernels. Compiling is slow, so the result is cached under a *hash* of the
+# graph. Memory is scarce, so an update such as `a += b` is compiled to write in place: the buffer of `a` is *donated*
+# to the result.
 #
-# Each of the three ideas is simple. Together they hold a trap: a library that computed the hash before it had
-# decided about donation gave `4, 4` where `3, 4` was right. `lab.lazy` is such a library in small, made to be watched,
-# and able to make the same mistake. In this chapter you will
+# Each of the three ideas is simple. Together they contain a trap: a library computed the hash before it had decided
+# about donation, and returned `4, 4` instead of `3, 4`. `lab.lazy` is a small library of this kind. You can watch it,
+# and it can make the same mistake. In this chapter you will
 #
 # 1. watch operations become a graph, and the graph become kernels,
-# 2. see whose memory a step may overwrite, and whose not,
-# 3. tell which steps are compiled, and write a loop that is compiled once,
-# 4. meet a cache whose key lacks an ingredient, and set its trap yourself.
+# 2. see which memory a step may overwrite,
+# 3. find out which steps are compiled, and write a loop that is compiled once,
+# 4. see a cache whose key lacks an ingredient, and set its trap yourself.
 
 # %%
 import torch
@@ -47,9 +47,9 @@ explain()
 
 # %% [markdown]
 # Read the picture from the top. Ovals are buffers; a frame is one Triton kernel; each box in it is one operation, in
-# registers unless its border is coloured: then its result is left in memory of that colour. The elementwise operations
-# share a kernel (they are *fused*), and the sum has one of its own, since all of a row must be added before
-# any of it can be subtracted. `view` is no work: it says through which strides a value is read.
+# registers unless its border is coloured: then its result is left in memory of that colour. The elementwise
+# operations share a kernel (they are *fused*). The sum has its own kernel, since a whole row must be added before it
+# can be subtracted. `view` costs nothing: it only changes the strides with which a value is read.
 #
 # These are the kernels. They were written by a program, for people to read; `v4` is the operation `%4`.
 
@@ -57,11 +57,10 @@ explain()
 print(explain().source)
 
 # %% [markdown]
-# ## Writing where one reads
+# ## Writing in place
 #
-# Now an update in place. After the step nobody can see the old value of `t1`, so its buffer may be overwritten: it is a
-# *donor*. Both values stand in one piece of memory, and the kernel below, unlike the one above, has no output of its
-# own.
+# Now an update in place. After the step no name refers to the old value of `t1`, so its buffer may be overwritten: it
+# is a *donor*. Both values use the same memory, and the kernel below, unlike the one above, has no separate output.
 
 # %%
 t0 = lab.lazy.tensor([1])
@@ -75,9 +74,8 @@ explain()
 print(explain().source)
 
 # %% [markdown]
-# The very same sum, but not in place. `t1` is still there after the step, so its buffer must survive, and `t2` gets
-# memory of its own. The operations, shapes and types are equal in every letter; the hash differs in one ingredient, and
-# the card says which.
+# The very same sum, but not in place. `t1` is still in use after the step, so its buffer must be kept, and `t2` gets
+# new memory. The operations, shapes and types are the same. The hash differs in one ingredient, which the card shows.
 
 # %%
 t2 = t1 + t0
@@ -89,8 +87,7 @@ print(f"t1 = {t1}, t2 = {t2}")
 assert (t1.item(), t2.item()) == (3, 4)
 
 # %% [markdown]
-# torch agrees, and so does the report of this bug: it prints `t1=4, t2=4` as what went wrong, and `t1=3, t2=4` as
-# right.
+# torch agrees, and so does the report of this bug: the wrong result is `t1=4, t2=4`, the right one `t1=3, t2=4`.
 
 # %%
 a0, a1 = torch.tensor([1]), torch.tensor([2])
@@ -101,8 +98,8 @@ print(f"a1 = {a1.item()}, a2 = {(a1 + a0).item()}")
 # ## The bug
 #
 # What if the hash is taken first and the donors are decided afterwards? Then the two graphs above have one hash, and
-# share one executable: the one that was compiled first. Nothing is simulated in the next cell. The donors are left out
-# of the key, the cache finds the in-place kernel under it, and that kernel does what it was compiled to do.
+# share one executable: the one that was compiled first. The next cell simulates nothing. The donors are left out of
+# the key, the cache finds the in-place kernel under this key, and the kernel overwrites its input.
 
 # %%
 with lab.lazy.hash_includes_donors(False):
@@ -122,17 +119,17 @@ print(f"t1 = {t1}, t2 = {t2}")
 assert (t1.item(), t2.item()) == (4, 4)
 
 # %% [markdown]
-# `t1` was only read by the program, and has changed. It shares its memory with `t2` now: whatever is written to one
-# shows in the other. Nothing crashed, and with other numbers nobody would have noticed.
+# The program only read `t1`, but `t1` has changed. It now shares its memory with `t2`: a write to one changes the
+# other. Nothing crashed, and with other numbers the error would stay hidden.
 #
-# The rule behind it holds for every cache: **whatever changes the meaning of a compiled thing belongs in its key**. Who
-# may be overwritten is part of what a kernel means.
+# This rule holds for every cache: **everything that changes the meaning of compiled code belongs in its key**. The
+# buffers that a kernel may overwrite are part of its meaning.
 
 # %% [markdown]
 # ## Exercise 1: set the trap yourself
 #
-# Not with `+` on one number, but with an operation of your choice on tensors of any shape. Your function makes two
-# steps, and returns what it has computed. With a sound key that is right, and without the donors in the key it is not.
+# Do not use `+` on one number, but another operation on tensors of any shape. Your function runs two steps, and
+# returns its results. With a correct key they must be right, and without the donors in the key they must be wrong.
 
 
 # %%
@@ -168,8 +165,8 @@ for _ in range(4):
     print("hit " if step.hit else "miss", f"compiled in {compiled:.1f} ms, ran in {ran:.1f} ms")
 
 # %% [markdown]
-# But a number written in the program is a constant of the graph. A learning rate that changes compiles at every step,
-# a classic way to make a lazy library slow. The remedy is to keep it in a tensor.
+# But a number written in the program is a constant of the graph. A learning rate that changes causes a compilation at
+# every step. This is a common reason for a slow lazy library. Keep the rate in a tensor instead.
 
 # %%
 for rate in (0.1, 0.05, 0.025):
@@ -185,7 +182,8 @@ for rate in (0.1, 0.05, 0.025):
     print("tensor:", "hit" if step.hit else "miss")
 
 # %% [markdown]
-# All steps of this chapter in one table: what was compiled, what was found, and where the time went.
+# All steps of this chapter in one table: which were compiled, which were found in the cache, and the time of each
+# part.
 
 # %%
 lab.lazy.report()
@@ -215,8 +213,8 @@ exercise("compiled_steps").check(compiled_steps)
 # %% [markdown]
 # ## Exercise 3: compile once
 #
-# A descent whose rate changes. `rates` is a list of numbers, and there is a step for each. Only the first one may be
-# compiled, and the weights stay where they are in memory.
+# A gradient descent whose rate changes. `rates` is a list of numbers, with one step for each. Only the first step may
+# be compiled, and the weights must stay in the same memory.
 
 
 # %%
@@ -233,20 +231,20 @@ def descend(weights, gradient, rates):
 exercise("descend").check(descend)
 
 # %% [markdown]
-# ## Who can be donated
+# ## Which buffers can be donated
 #
-# Not a buffer that anybody can still see. A view counts: it shows the same buffer.
+# A buffer cannot be donated while a name refers to it. A view counts: it shows the same buffer.
 
 # %%
 base = lab.lazy.tensor([1.0, 2.0, 3.0, 4.0])
 tail = base[2:]
-base = base * 10  # a new tensor; the old one has no name any more, but `tail` looks at it
+base = base * 10  # a new tensor; the old one has no name now, but `tail` is a view of it
 mark_step()
 explain()
 
 # %% [markdown]
-# Writing *through* a view is another matter: then base and view are meant to change together. The slice below is
-# updated in place, and the kernel touches only what it must.
+# Writing *through* a view is different: then base and view must change together. The slice below is updated in place,
+# and the kernel touches only its elements.
 
 # %%
 grid = lab.lazy.tensor(torch.zeros(3, 4))
@@ -259,8 +257,8 @@ print(explain().source)
 print(grid)
 
 # %% [markdown]
-# Nor can a buffer be overwritten that the same kernel reads in another order: a lane would find elements that another
-# lane has replaced. The permission is there (it is a donor), but the compiler must not use it, and says why.
+# A buffer that the same kernel reads in another order cannot be overwritten either: a lane could read elements that
+# another lane has replaced. The buffer is a donor, but the compiler must not use it, and gives the reason.
 
 # %%
 square = lab.lazy.tensor(torch.arange(9.0).reshape(3, 3))
@@ -269,7 +267,7 @@ mark_step()
 explain()
 
 # %% [markdown]
-# ## Exercise 4: who is donated?
+# ## Exercise 4: what is donated?
 #
 # How many inputs does the step after each program donate? `a` and `b` are lazy tensors of one element each, computed
 # before, and there are no other names. Answer with four numbers.
@@ -288,7 +286,7 @@ donated_inputs = (1, 0, 0, 2)
 exercise("donated_inputs").check(donated_inputs)
 
 # %% [markdown]
-# ## What it is good for
+# ## The benefit
 #
 # A tensor of 64 MB, ten updates: without donation each step would need a second buffer as large.
 
@@ -301,14 +299,14 @@ for _ in range(10):
 print(f"in place: at most {lab.lazy.meter.peak_bytes / 2**20:.0f} MB in buffers")
 
 lab.lazy.meter.reset_peak()
-old = large.clone()  # as long as this is there, the old values must stay
+old = large.clone()  # while this name exists, the old values must be kept
 large.add_(1)
 mark_step()
 print(f"with the old values kept: {lab.lazy.meter.peak_bytes / 2**20:.0f} MB")
 del old, large
 
 # %% [markdown]
-# A copy that is kept costs a buffer as large as the tensor. The card says so: of the one input, nothing is donated.
+# A copy that stays in use costs a second buffer as large as the tensor. The card shows it: the input is not donated.
 
 # %%
 explain()
@@ -316,8 +314,9 @@ explain()
 # %% [markdown]
 # ## Exercise 5: no second buffer
 #
-# Take from each row of `x` its mean, in the memory of `x`, and return the means, of shape (rows, 1). Your function
-# makes the step itself. Whatever has a name at that moment must be kept: nothing else as large as `x` may have one.
+# Subtract from each row of `x` its mean, in the memory of `x`, and return the means, of shape (rows, 1). Your
+# function runs the step itself. A value with a name must be kept then, so no other value as large as `x` may have a
+# name.
 
 
 # %%
@@ -335,13 +334,13 @@ def centre(x):
 exercise("centre").check(centre)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - A lazy tensor notes what is asked of it. A step computes all that was noted, in as few kernels as it can.
-# - A buffer is donated if nobody can see it after the step. A name is enough to keep it, and so is a view.
-# - Permission is one thing, use another: a kernel that reads in another order must not overwrite.
-# - A step is compiled if its key is new. Numbers of Python's are in the key, values of tensors are not.
-# - Whatever changes the meaning of a compiled thing belongs into its key.
+# - A lazy tensor records operations. A step computes all recorded operations, in as few kernels as possible.
+# - A buffer is donated if it is not used after the step. A name or a view is enough to keep it.
+# - A donor may be overwritten, but not always: a kernel that reads in another order must not overwrite it.
+# - A step is compiled if its key is new. Python numbers are in the key, values of tensors are not.
+# - Everything that changes the meaning of compiled code belongs in its key.
 
 # %%
 lab.course.progress("09")

@@ -13,11 +13,11 @@
 #
 # The [related-work page](https://triton-lang.org/main/programming-guide/chapter-2/related-work.html) of Triton's
 # documentation compares three ways to write fast loops: *polyhedral compilation*, *scheduling languages*, and
-# the *blocks* of Triton itself. This chapter and the next are that page as a laboratory. Here you will
+# the *blocks* of Triton itself. This chapter and the next let you try the ideas of that page. Here you will
 #
-# 1. see a loop nest as a set of points, and write one for a set that is given,
+# 1. see a loop nest as a set of points, and write a nest for a given set,
 # 2. read an access as a matrix, and a dependence as an arrow,
-# 3. change the order of a nest and be told, for every size at once, whether it is still right,
+# 3. change the order of a nest and find out, for every size at once, whether it is still right,
 # 4. prove that the programs of a Triton kernel do not race.
 #
 # The pictures are live where Python runs behind the page: play the order of execution, point at instances, array
@@ -52,8 +52,8 @@ page
 page.domain.matrix.coefficients(["i", "j"]), page.domain.matrix.constants, page.count()
 
 # %% [markdown]
-# The page's figure shows something else than its code: up to `i = 3` and `j = 7`. And its label `i < j` stands on the
-# side where `i > j`. Here are both domains, drawn as they are.
+# The page's figure does not match its code: it goes up to `i = 3` and `j = 7`. And its label `i < j` is on the side
+# where `i > j`. Here are both domains.
 
 # %%
 from triton_lab.polyhedral.related_work.page_domain import page_domain
@@ -63,8 +63,8 @@ page_domain()
 # %% [markdown]
 # ## Exercise 1: three diagonals
 #
-# Set `A[i, j]` to 1 where `i` and `j` differ by one at most, in a matrix of `n` rows and columns. Visit each of these
-# elements once, and no other. The check compares your set of points with the asked one, for every `n`.
+# Set `A[i, j]` to 1 where `i` and `j` differ by at most one, in a matrix of `n` rows and columns. Visit each of these
+# elements once, and no other. The check compares your set of points with the right one, for every `n`.
 
 
 # %%
@@ -89,7 +89,7 @@ lab.polyhedral.scop(band, n=6)
 # %% [markdown]
 # ## Access functions
 #
-# Which element does an instance touch? An *access function* is one matrix per access. Below, the instance
+# Which element does an instance touch? The *access function* says it: one matrix for each access. Below, the instance
 # `(3, 2)` of another nest reads two elements that earlier instances have written.
 
 # %%
@@ -98,7 +98,7 @@ wavefront = lab.polyhedral.scop(page_nests.WAVEFRONT, n=6)
 wavefront.plot(instance=(3, 2), dependences="value")
 
 # %% [markdown]
-# Every second column up to the diagonal, and an access with its subscripts the other way round:
+# Every second column up to the diagonal, and an access with its subscripts exchanged:
 
 
 # %%
@@ -132,7 +132,8 @@ exercise("quarter_turn").check(quarter_turn)
 # %% [markdown]
 # ## What is not a static control part
 #
-# Loop bounds that the data decide, products of iterators, early exits. Each is refused at its character.
+# Three examples: loop bounds that depend on data, products of iterators, early exits. The error points at the
+# character.
 
 # %%
 for text in [
@@ -147,7 +148,8 @@ for text in [
         print(refused, end="\n\n")
 
 # %% [markdown]
-# A text need not be a scop as a whole. Its largest parts that are, and what keeps them apart:
+# A program need not be a scop as a whole. These are its largest parts that are scops, and the reasons that separate
+# them:
 
 # %%
 lab.polyhedral.scop(page_nests.PAGE_SPARSE, maximal=True)
@@ -155,9 +157,9 @@ lab.polyhedral.scop(page_nests.PAGE_SPARSE, maximal=True)
 # %% [markdown]
 # ## Dependences decide what is legal
 #
-# A domain does not say in which order its points are visited: that is the *schedule* $\Theta$. An order is legal if
-# every instance still comes after those whose values it needs. Run the wavefront's rows backwards, and the
-# arrows that are broken turn red.
+# A domain does not give the order in which its points are visited. The *schedule* $\Theta$ does. An order is legal if
+# every instance comes after the instances whose values it needs. Run the wavefront's rows backwards, and the broken
+# arrows turn red.
 
 # %%
 for dependence in wavefront.dependences:
@@ -176,8 +178,8 @@ print(skewed)
 skewed.plot(order=True)
 
 # %% [markdown]
-# A schedule can be typed as a matrix, too. How many of the invertible 2 x 2 matrices with entries from -2 to 2 are
-# legal for this nest? The verdict holds for every `n`, not only for the one that is drawn.
+# You can also write a schedule as a matrix. How many of the invertible 2 x 2 matrices with entries from -2 to 2 are
+# legal for this nest? The verdict holds for every `n`, not only for the `n` in the picture.
 
 # %%
 entries = range(-2, 3)
@@ -196,7 +198,8 @@ len(matrices), len(legal)
 # ## Exercise 3: all of a diagonal at once
 #
 # Write a function that takes the schedule of the wavefront, with `n = 8`, and returns one that is legal and takes 13
-# steps: all iterations of a loop that is marked by `.parallel(loop)` are one step. Steps as above will do, or a matrix.
+# steps: all iterations of a loop that is marked by `.parallel(loop)` are one step. Use transformations as above, or a
+# matrix.
 
 
 # %%
@@ -211,7 +214,8 @@ def fronts(order):
 exercise("fronts").check(fronts)
 
 # %% [markdown]
-# isl has a scheduler of its own (in the manner of Pluto). Given the nest, it finds an order and marks what is parallel.
+# isl has a scheduler of its own (in the manner of Pluto). Given the nest, it finds an order and marks the parallel
+# loops.
 
 # %%
 leaning = lab.polyhedral.scop(page_nests.SKEWED, n=6)
@@ -221,8 +225,9 @@ lab.schedule(leaning).automatic()
 # %% [markdown]
 # ## Exercise 4: two loops in one pass
 #
-# The nest below writes all of `A` and then reads all of it. When the second loop begins, the start of `A` is out of the
-# cache. If both were one loop, each value would be used while it is near. But `B[i]` needs `A[i + 1]`:
+# The nest below writes all of `A` and then reads all of it. When the second loop begins, the start of `A` is no
+# longer in the cache. In one loop, each value would be used while it is still in the cache. But `B[i]` needs `A[i +
+# 1]`:
 
 # %%
 NEIGHBOURS = """
@@ -250,16 +255,16 @@ def one_pass(order):
 exercise("one_pass").check(one_pass)
 
 # %% [markdown]
-# Yours, drawn for a small `n`. As handed out, it is the order of the source.
+# Your order for a small `n`. Before your change, it is the order of the source.
 
 # %%
 one_pass(lab.schedule(NEIGHBOURS, n=8))
 
 # %% [markdown]
-# ## Why bother: a cache
+# ## Why the order matters: a cache
 #
-# A transpose reads rows and writes columns. In a small cache (32 lines of 8 elements, the one that was used longest ago
-# goes first) tiles make the difference.
+# A transpose reads rows and writes columns. In a small cache (32 lines of 8 elements, least recently used replaced
+# first) tiles make the difference.
 
 # %%
 from triton_lab.polyhedral.cache_cost import Cache
@@ -279,8 +284,8 @@ lab.schedule(small).tile({"i": 4, "j": 4}).plot(order=True, instance=(2, 5))
 # %% [markdown]
 # ## A Triton kernel is a nest, too
 #
-# Its loops are not written down: programs count through the grid, lanes through a block. A recorded launch has the
-# sizes, and the compiler's own code has the addresses. This kernel fills the rows of a matrix, one program per row.
+# Its loops are implicit: one over the programs of the grid, one over the lanes of a block. A recorded launch has the
+# sizes, and the compiler's code has the addresses. This kernel fills the rows of a matrix, one program per row.
 
 
 # %%
@@ -297,9 +302,9 @@ rows = lab.polyhedral.scop(launches)
 print(rows)
 
 # %% [markdown]
-# Program ids and lanes are the iterators, and the mask is a bound like any other. The access function is held against
-# every address that the launch recorded. From it follow what each program touches, what programs share, and
-# whether they race: here, that they do not, for every number of rows, as long as they are no longer than their stride.
+# Program ids and lanes are the iterators, and the mask is a bound like any other. The access function is compared
+# with every recorded address of the launch. It shows which elements each program touches, which elements programs
+# share, and whether they race. Here they do not, for every number of rows, if a row is not longer than its stride.
 
 # %%
 rows.footprint("out_ptr").counts, rows.reuse("out_ptr").factor
@@ -308,8 +313,8 @@ rows.footprint("out_ptr").counts, rows.reuse("out_ptr").factor
 rows
 
 # %% [markdown]
-# With a stride of 8, the last two elements of a row are the first two of the next. Nobody has to be lucky to see it:
-# the set of pairs that meet is not empty, and here is one of them. Two programs would store to one element.
+# With a stride of 8, the last two elements of a row are the first two of the next. No lucky run is needed to see it:
+# the set of conflicting pairs is not empty, and here is one of them. Two programs store to one element.
 
 # %%
 with lab.target("cpu"), lab.record() as launches:
@@ -321,7 +326,7 @@ close
 # %% [markdown]
 # ## Exercise 5: the least stride without a race
 #
-# `fill_rows` shall fill rows of 13 columns. Which is the least `row_stride` with which its programs do not race?
+# `fill_rows` must fill rows of 13 columns. What is the smallest `row_stride` without a race?
 
 # %%
 # BEGIN SOLUTION: a number of elements
@@ -332,15 +337,16 @@ least_stride = 13
 exercise("least_stride").check(least_stride)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
 # - A nest with affine bounds is a set of integer points; an access is a matrix; an order is a matrix, too.
-# - An order is legal if no value is needed before it is made. That is decided for every size at once.
-# - A Triton kernel is a nest whose loops are programs and lanes: so races can be proved absent.
+# - An order is legal if no value is needed before it is computed. This is decided for every size at once.
+# - A Triton kernel is a nest whose loops are programs and lanes. So the absence of races can be proved.
 
 # %%
 lab.course.progress("10")
 
 # %% [markdown]
-# **Where to read on.** [Scheduling languages and blocks](11_scheduling.ipynb) writes such orders down. Bastoul's
-# *Code generation in the polyhedral model is easier than you think* and Verdoolaege's isl say how it is done.
+# **Where to read on.** [Scheduling languages and blocks](11_scheduling.ipynb) is about notations for such orders.
+# Bastoul's *Code generation in the polyhedral model is easier than you think* and Verdoolaege's isl explain the
+# methods.

@@ -11,15 +11,15 @@
 # %% [markdown]
 # # Scheduling languages and blocks
 #
-# [Chapter 10](10_polyhedra.ipynb) took a loop nest for a set of points and asked which orders are legal. Here is what
-# people write such orders in: a *scheduling language*, which keeps the algorithm apart from its order, and the *blocks*
-# of Triton. You will
+# [Chapter 10](10_polyhedra.ipynb) treated a loop nest as a set of points and asked which orders are legal. This
+# chapter shows two ways to write such orders: a *scheduling language*, which separates the algorithm from its order,
+# and the *blocks* of Triton. You will
 #
-# 1. cut a nest into tiles, and count what a cache gains by it,
-# 2. tile over steps of time, where it is not legal at first,
+# 1. cut a nest into tiles, and count the cache misses that this saves,
+# 2. tile over time steps, which is not legal at first,
 # 3. read a matrix product in a scheduling language, line by line, proved legal and run,
 # 4. turn a schedule into a Triton kernel,
-# 5. write a kernel for the irregular nest, at which both methods stop.
+# 5. write a kernel for the irregular nest, which both methods refuse.
 
 # %%
 import numpy as np
@@ -47,8 +47,8 @@ print(order)
 order.plot(order=True)
 
 # %% [markdown]
-# `tile` does both for several loops. What is it good for? The lab runs all accesses through a small cache, here one of
-# 32 lines with 8 elements each:
+# `tile` does both for several loops. Why is this useful? The lab simulates all accesses in a small cache, here with
+# 32 lines of 8 elements each:
 
 # %%
 cache = Cache(lines=32, line_size=8)
@@ -57,9 +57,9 @@ for attempt in (wide, wide.interchange("i", "j"), wide.tile({"i": 4, "j": 4})):
     print(" . ".join(attempt.steps) or "as written", "->", attempt.cost(cache))
 
 # %% [markdown]
-# ## Exercise 1: a transpose that keeps its lines
+# ## Exercise 1: a transpose that keeps its cache lines
 #
-# A matrix of 64 by 64 has 512 lines, so 1,024 misses cannot be avoided. Find an order with no more than these.
+# A matrix of 64 by 64 has 512 lines, so 1,024 misses cannot be avoided. Find an order with no more misses.
 
 
 # %%
@@ -76,9 +76,9 @@ exercise("few_misses").check(few_misses)
 # %% [markdown]
 # ## Tiles that are not legal at first
 #
-# A vector is smoothed in place, again and again. Each sweep `t` goes over all of it, and by the next one its start is
-# out of the cache. Tiles of `t` and `i` would use it several times while it is there. But they break dependences, drawn
-# in red:
+# A vector is smoothed in place, again and again. Each sweep `t` goes over the whole vector, and when the next sweep
+# begins, its start is no longer in the cache. Tiles of `t` and `i` would use each element several times while it is
+# in the cache. But they break dependences, drawn in red:
 
 # %%
 SMOOTHED = """
@@ -89,12 +89,12 @@ for (int t = 0; t < n; t++)
 lab.schedule(SMOOTHED, n=7).tile({"t": 3, "i": 3})
 
 # %% [markdown]
-# An element needs its right neighbour of the sweep before: that arrow points back, from `i + 1` to `i`. In a tile of
-# fixed columns it would come too early.
+# An element needs its right neighbour of the previous sweep: this arrow points back, from `i + 1` to `i`. In a tile
+# of fixed columns the element would come too early.
 #
-# ## Exercise 2: tiles over steps of time
+# ## Exercise 2: tiles over time steps
 #
-# Find a legal order with at most 300 misses in a cache of 8 lines of 4 elements, for `n = 64`. As written there are
+# Find a legal order with at most 300 misses in a cache of 8 lines of 4 elements, for `n = 64`. The original order has
 # 1,024.
 
 
@@ -116,7 +116,7 @@ for attempt in (lab.schedule(SMOOTHED, n=64), tiles_in_time(lab.schedule(SMOOTHE
     )
 
 # %% [markdown]
-# Yours on a few points, in the order of the nest and in time. No arrow is red any more:
+# Your order on a few points, in the nest and in time. No arrow is red now:
 
 # %%
 tiles_in_time(lab.schedule(SMOOTHED, n=10))
@@ -124,8 +124,9 @@ tiles_in_time(lab.schedule(SMOOTHED, n=10))
 # %% [markdown]
 # ## A scheduling language
 #
-# Halide keeps the algorithm apart from its schedule. This is the matmul of the related-work page in our language, line
-# by line. (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point once.
+# Halide separates the algorithm from its schedule. This is the matmul of the related-work page in our language, line
+# by line. (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point
+# once.
 
 # %%
 from triton_lab.polyhedral.related_work.halide_matmul import halide_matmul
@@ -156,8 +157,8 @@ np.abs(halide.run(arrays)["C"] - arrays["A"] @ arrays["B"]).max()
 # %% [markdown]
 # ## From schedule to kernel
 #
-# Where a schedule's tiles make blocks, it can be written down as a Triton kernel. The kernel below was written from
-# the steps above it: tiles of `y` and `x` are programs, a tile of `k` is a step of a loop.
+# If the tiles of a schedule are blocks, the lab can write it as a Triton kernel. The kernel below was generated from
+# the steps above it: tiles of `y` and `x` are programs, and a tile of `k` is an iteration of a loop.
 
 # %%
 matmul = lab.polyhedral.scop(page_nests.MATMUL, n=40)
@@ -173,7 +174,7 @@ arrays = {name: rng.random((40, 40), dtype=np.float32) for name in "ABC"}
 np.allclose(kernel.run(arrays)["C"], tiled.run(arrays)["C"], rtol=1e-5), kernel.grid(matmul)
 
 # %% [markdown]
-# What cannot be a block program says why:
+# If a schedule cannot be a block program, the error gives the reason:
 
 # %%
 wavefront = lab.polyhedral.scop(page_nests.WAVEFRONT, n=6)
@@ -186,7 +187,7 @@ except ValueError as reason:
 # ## Exercise 3: a schedule that is a kernel
 #
 # The outer product of two vectors, `C[y][x] = A[y] * B[x]`, with `n` rows and `m` columns. Find a schedule whose kernel
-# has a grid of 3 by 4 programs for 40 rows and 100 columns: blocks of 16 rows and 32 columns do it.
+# has a grid of 3 by 4 programs for 40 rows and 100 columns: blocks of 16 rows and 32 columns.
 
 
 # %%
@@ -210,8 +211,8 @@ lab.schedule(outer, n=8, m=14).tile({"y": 4, "x": 8}).plot(order=True)
 # %% [markdown]
 # ## The irregular nest
 #
-# Here both stop: how far `k` runs is read from memory. What is left are *ragged* rows, each as long as the data say.
-# (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
+# Both methods refuse this nest: the bound of `k` is read from memory. Its rows are *ragged*: the data give the length
+# of each. (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
 
 # %%
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED
@@ -221,7 +222,7 @@ PAGE_RAGGED
 # %% [markdown]
 # ## Three ways, one problem
 #
-# The same matrices, three programs. First where all three can speak:
+# The same matrices, three programs. First a nest that all three can express:
 
 # %%
 from triton_lab.polyhedral.related_work.three_ways import matmul_ways, ragged_ways
@@ -229,13 +230,13 @@ from triton_lab.polyhedral.related_work.three_ways import matmul_ways, ragged_wa
 matmul_ways()
 
 # %% [markdown]
-# Then the irregular nest: refused, padded, and as it is.
+# Then the irregular nest: refused by the first, padded by the second, and direct in the third.
 
 # %%
 ragged_ways()
 
 # %% [markdown]
-# ## Exercise 4: rows that end where the data say
+# ## Exercise 4: rows of data-dependent length
 #
 # A sparse matrix times a vector. Only the elements that are not zero are kept, row after row, in `values`; `columns`
 # has the column of each, and row `r` begins at `starts[r]` and ends before `starts[r + 1]`. One program for each row.
@@ -269,8 +270,8 @@ def sparse_product(values, columns, starts, x):
 exercise("sparse_product").check(sparse_product)
 
 # %% [markdown]
-# Programs whose rows are long take more steps than others. On a GPU the short ones wait for nobody: that is what blocks
-# give here.
+# Programs with long rows take more steps. On a GPU the short ones do not wait for them. This is the advantage of
+# blocks here.
 
 # %%
 starts = torch.tensor([0, 4, 70, 75, 76], dtype=torch.int32)
@@ -283,7 +284,7 @@ launches[0].plot.timeline("values_ptr")
 #
 # A convolution is a nest of five loops: pictures, rows, columns, and the rows and columns of a small filter. As blocks,
 # the first three are programs and lanes, and the filter stays a loop:
-# `out[n, r, c]` is the sum of `x[n, r + i, c + j] * filter[i, j]`. What lies beyond the picture counts as zero.
+# `out[n, r, c]` is the sum of `x[n, r + i, c + j] * filter[i, j]`. Elements beyond the picture count as zero.
 
 
 # %%
@@ -336,12 +337,13 @@ with lab.target("cpu"), lab.record() as launches:
 launches[0].plot.accesses("x_ptr", by="reuse")
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - Tiles use what is near before it goes. Where they are not legal, skewing may make them so.
-# - A scheduling language changes the order of a nest and keeps its meaning; the dependences say whether it may.
-# - A schedule whose tiles are blocks is a Triton kernel in other words.
-# - Where bounds are read from memory both stop, and blocks with masks go on.
+# - Tiles use data while it is in the cache. If tiles are not legal, skewing may make them legal.
+# - A scheduling language changes the order of a nest and keeps its meaning. The dependences say which changes are
+#   legal.
+# - A schedule whose tiles are blocks can be written as a Triton kernel.
+# - If bounds are read from memory, both methods fail, but blocks with masks work.
 
 # %%
 lab.course.progress("11")

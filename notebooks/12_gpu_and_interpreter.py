@@ -11,15 +11,15 @@
 # %% [markdown]
 # # GPU and interpreter, side by side
 #
-# The same kernel on a GPU and in the interpreter: are the results the same? Often not to the last bit, and that is
-# right. Sometimes not at all, and that is a bug. This notebook is about telling the two apart. No GPU is needed: eight
-# launches were recorded on one, and they open here with all that they did. You will learn
+# The same kernel on a GPU and in the interpreter: are the results the same? Often the last bits differ, and that is
+# right. Sometimes the results differ more, and that is a bug. This notebook shows how to distinguish the two. No GPU
+# is needed: eight launches were recorded on one, and you can open them here. You will learn
 #
-# 1. what a recorded launch holds, and what its time means,
+# 1. what a recorded launch contains, and what its time means,
 # 2. to compare two results, in units in the last place (*ulp*), and to read the verdict,
 # 3. to find the *cause* of a difference by experiment: approximate functions, tf32, order of summation,
 # 4. to find a wrong mask or stride by the first store that differs,
-# 5. to keep a launch in a file, and to read a sweep.
+# 5. to save a launch to a file, and to read a sweep.
 
 # %%
 import itertools
@@ -38,8 +38,8 @@ from triton_lab.course import exercise
 # %% [markdown]
 # ## A launch that a GPU made
 #
-# A recording is one launch in one file: the kernel, what it was given, and what the GPU wrote. Here are those that come
-# with triton-lab, and the GPU that made them.
+# A recording is one launch in one file: the kernel, its arguments, and the GPU's results. Here are the recordings of
+# triton-lab, and the GPU that made them.
 
 # %%
 for name in lab.examples.recordings():
@@ -53,14 +53,14 @@ assert on_gpu.target == "gpu" and "H100" in on_gpu.time.device
 on_gpu
 
 # %% [markdown]
-# Everything in the card is alive, though the GPU is elsewhere: the interpreter has run the launch again, from the same
-# bytes.
+# Everything in the card is live, although the GPU is elsewhere: the interpreter has run the launch again, from the
+# same bytes.
 #
-# ## Whose time is it?
+# ## Which time is measured?
 #
-# The time is the GPU's own: two *events* are put into its queue, before the kernel and after it, and it notes when it
-# gets there. So neither Python nor the compiler is counted. The first run is left out, many follow, and the median is
-# told with the tenth and the ninetieth of a hundred.
+# The GPU measures the time: two *events* are put into its queue, before the kernel and after it, and the GPU records
+# the time of each. So neither Python nor the compiler is counted. The first run is left out, many follow, and you see
+# the median with the 10th and the 90th percentile.
 
 # %%
 time = on_gpu.time
@@ -69,13 +69,13 @@ low, median, high = (1e6 * each for each in (time.low, time.median, time.high))
 print(f"{median:.1f} µs, mostly {low:.1f} to {high:.1f}, of {time.runs} runs")
 
 # %% [markdown]
-# Your own launch on the CPU has no such time. It has `seconds`, the interpreter's: how long NumPy took to act the
-# kernel out. It knows nothing of warps, caches or memory of a GPU, and so the lab never sets the two side by side.
+# A launch on the CPU has no such time. Its `seconds` are the interpreter's time: the time that NumPy took to execute
+# the kernel. It does not depend on warps, caches or memory of a GPU. So the lab never compares the two times.
 
 # %%
 from triton_lab.examples.softmax import softmax_forward
 
-given = lab.examples.example("softmax").inputs("small", 0, "cpu")  # what the GPU was given, too
+given = lab.examples.example("softmax").inputs("small", 0, "cpu")  # the inputs of the GPU, too
 with lab.record() as launches:
     softmax_forward(**given)
 on_cpu = launches[0]
@@ -93,8 +93,8 @@ comparison = lab.compare(on_gpu, on_cpu)
 comparison
 
 # %% [markdown]
-# Most elements differ, yet the verdict is *equal up to rounding*. That is no tolerance that somebody chose: the
-# lab follows the roundings of every operation to each element, and gets a bound for it. There are three verdicts:
+# Most elements differ, yet the verdict is *equal up to rounding*. This is not a fixed tolerance: the lab follows the
+# roundings of every operation to each element, and computes a bound for it. There are three verdicts:
 
 # %%
 add_gpu = lab.examples.recording("vector_add")
@@ -111,8 +111,8 @@ most = y.largest_ulps
 print(f"{y.count} of {y.a.size} elements differ, by {most.value:g} ulp at most, at {most.index}")
 
 # %% [markdown]
-# One addition per element is rounded once, in one way: IEEE 754 leaves no choice, and vector add is bit-equal on any
-# machine. Softmax has an exponential, a sum and a division, and each leaves room.
+# One addition per element is rounded once, and IEEE 754 defines the result exactly: vector add is bit-equal on any
+# machine. Softmax has an exponential, a sum and a division, and the result of each may vary.
 
 # %% [markdown]
 # ## Exercise 1: how many ulp?
@@ -131,7 +131,7 @@ exercise("ulps_apart").check(ulps_apart)
 # ## Exercise 2: bit for bit
 #
 # Which recording is bit-equal to the interpreter, and which differs in the fewest elements without being bit-equal?
-# Let a cell of your own find out, by `lab.compare(...)` and `.count` of its arguments.
+# Write a cell that finds out, with `lab.compare(...)` and the `.count` of its arguments.
 
 # %%
 # BEGIN SOLUTION: two names of recordings, as ("one", "another")
@@ -142,10 +142,10 @@ bit_for_bit = ("vector_add", "matmul_float16")
 exercise("bit_for_bit").check(bit_for_bit)
 
 # %% [markdown]
-# ## The cause, tried
+# ## The cause, by experiment
 #
-# Exponential, sum or division: which of the three was it? The picture above has named it. This is how the lab found
-# out: it ran the launch again, with one thing changed each time to what a GPU does.
+# Is the cause the exponential, the sum or the division? The picture above names it. The lab found it by experiment:
+# it ran the launch again, and changed one thing each time to the GPU's method.
 
 # %%
 causes = comparison.causes()
@@ -157,14 +157,15 @@ print(causes.cause)
 assert "the GPU's exp" in causes.cause
 
 # %% [markdown]
-# All three it was: the GPU's exponential, its division and the order of its sum, at once, give the very bits. One alone
-# does not. NVIDIA says how far `ex2.approx` may be off, and not which bits it gives; the lab knows those of an H100.
+# The cause is all three: the GPU's exponential, its division and the order of its sum together give exactly the same
+# bits. One alone does not. NVIDIA documents the maximum error of `ex2.approx`, but not its bits. The lab knows those
+# of an H100.
 #
 # ## tf32: ten bits of mantissa
 #
 # A tensor core that multiplies float32 reads ten bits of mantissa of each operand and cuts off the rest, unless the
-# kernel says `input_precision="ieee"`. The recorded product says so, and is near. The same numbers in tf32 are another
-# matter: here the other side is the tensor core's cut, done by hand in torch.
+# kernel says `input_precision="ieee"`. The recorded product uses it, and its error is small. The same numbers in tf32
+# are less exact: here the other side does the tensor core's truncation in torch.
 
 
 # %%
@@ -186,11 +187,11 @@ assert lab.compare(product, in_tf32).verdict == "different"
 
 
 # %% [markdown]
-# Look at the distances, too. Ulp by the thousand, and near all the same? Where a sum almost cancels, neighbouring
-# numbers are close together, and a small error is many of them. The bound knows the numbers that were added up.
+# Look at the distances, too. Thousands of ulp can still be a small error: if a sum almost cancels, the result is
+# small, its ulp is tiny, and a small error is many ulp. The bound takes the added numbers into account.
 #
-# The next kernel does not say `"ieee"`. Then tf32 is within its rights, and the verdict is another - for the same
-# error. And here the experiment finds the very bits.
+# The next kernel does not say `"ieee"`. Then tf32 is allowed, and the verdict is different for the same error. Here
+# the experiment finds exactly the same bits.
 
 
 # %%
@@ -217,7 +218,7 @@ assert cut.verdict == "equal up to rounding" and "tf32 inputs of tl.dot" in cut.
 # ## The order of summation
 #
 # Float addition does not associate. In a split-K product four programs add their shares to one element with
-# `tl.atomic_add`, and nobody says who comes first. So what may come out? There are 24 orders of four numbers:
+# `tl.atomic_add`, in an undefined order. Which results are possible? There are 24 orders of four numbers:
 
 # %%
 halves = lab.examples.example("split_k_matmul").inputs("small", 0, "cpu")
@@ -238,8 +239,9 @@ for count, elements in zip(
 assert different.max() > 1
 
 # %% [markdown]
-# One GPU was asked twice. Its answers are the same to the last bit - this time: four programs that start together may
-# well arrive in one order twice. That proves nothing about the third run, and the lab says what the kernel allows:
+# One GPU ran the kernel twice. The results are the same to the last bit - this time: four programs that start
+# together may well arrive in the same order twice. This proves nothing about the third run. The lab says what the
+# kernel allows:
 
 # %%
 once, again = (lab.examples.recording(name) for name in ("split_k_matmul", "split_k_matmul_again"))
@@ -251,7 +253,7 @@ assert "atomic additions of floats" in atomics.cause
 atomics
 
 # %% [markdown]
-# A race or memory that nobody wrote would be named here in the same way: they, too, make two runs of one GPU differ.
+# A race or a read of unwritten memory would be named here, too: both make two runs on one GPU differ.
 
 # %% [markdown]
 # ## Exercise 3: three numbers, three sums
@@ -270,8 +272,8 @@ exercise("three_orders").check(three_orders)
 # %% [markdown]
 # ## NaN and infinity
 #
-# A NaN is no number, so no ulp leads to it: the *patterns* are compared. This softmax leaves out the maximum, and from
-# `x = 89` on `exp` overflows.
+# NaN is not a number, so it has no distance in ulp: the *patterns* of NaN are compared. This softmax leaves out the
+# maximum, and from `x = 89` on `exp` overflows.
 
 
 # %%
@@ -299,8 +301,8 @@ assert rows.any() and torch.equal(nan.any(dim=1), rows)
 # %% [markdown]
 # ## Exercise 4: log(1 + exp(x)), for every x
 #
-# The same trouble in another function, *softplus*. Written as the formula has it, it is infinite from 89 on, where the
-# right result is simply `x`. [Chapter 06](06_reductions.ipynb) saved softmax from it. Compute in float32.
+# The same trouble in another function, *softplus*. Written as the formula, it is infinite from 89 on, where the right
+# result is `x`. [Chapter 06](06_reductions.ipynb) solved this for softmax. Compute in float32.
 
 
 # %%
@@ -327,8 +329,8 @@ exercise("softplus").check(softplus)
 # %% [markdown]
 # ## A bug of your own
 #
-# Now the recording is the teacher, and this kernel the pupil. Its launch takes a stride and a number of columns; with
-# 100 and 100 it is right. Move the sliders: what does a wrong stride do, and what a wrong mask?
+# Now compare a kernel with the recording. Its launch takes a stride and a number of columns; with 100 and 100 it is
+# right. Move the sliders: what is the effect of a wrong stride, and of a wrong mask?
 
 
 # %%
@@ -354,8 +356,8 @@ lab.interact(
 )
 
 # %% [markdown]
-# *Different*, and by how much hardly matters. What matters is where it began: the first store, in the order of the
-# launch, whose value is not the other side's.
+# The verdict is *different*, and the size of the error hardly matters. Its place matters: the first store, in the
+# order of the launch, whose value differs from the other side's.
 
 
 # %%
@@ -379,9 +381,9 @@ assert first_difference(columns=99)[1].program == 0
 # A wrong mask is wrong from program 0 on: the sum lacks an element, and the last column was never stored.
 
 # %% [markdown]
-# ## Exercise 5: where does it begin?
+# ## Exercise 5: where does the difference begin?
 #
-# Choose a `stride` and a `columns` such that the first store that differs is program 0's, although the stride is wrong,
+# Choose `stride` and `columns` so that the first store that differs is program 0's, although the stride is wrong,
 # too.
 
 # %%
@@ -395,8 +397,8 @@ exercise("choices").check(choices)
 # %% [markdown]
 # ## Keep it, and pass it on
 #
-# `launch.save` writes what you saw here into one file, which opens on any machine. It holds data and no code, so a file
-# from a stranger can be opened as well; one that is damaged is refused.
+# `launch.save` writes a launch to one file, which opens on any machine. The file holds data and no code, so you can
+# safely open a file of a stranger. A damaged file is refused.
 
 # %%
 folder = Path(tempfile.mkdtemp())
@@ -418,8 +420,8 @@ loaded.plot.tiling("y_ptr")
 #
 # ## A sweep
 #
-# One size tells little. `lab.sweep` measures functions over sizes and configurations: each gets a size, makes ready,
-# and returns what is to be timed.
+# One size is not enough. `lab.sweep` measures functions over sizes and configurations: each function gets a size,
+# prepares its inputs, and returns the function to time.
 
 # %%
 from triton_lab.examples.vector_add import add
@@ -437,22 +439,23 @@ assert swept.target == "cpu" and all(swept.rate(row) is None for row in swept)
 swept
 
 # %% [markdown]
-# On the CPU it is the interpreter that is measured, and the figure says so: how its time grows with the work that it
-# acts out, and no rate. Do not choose a block size by it.
+# On the CPU, the sweep measures the interpreter, and the figure says so: it shows how the time grows with the work,
+# and no rate. Do not choose a block size by it.
 #
 # On a GPU the same cell shows bytes (or flops) a second, with torch in the same figure where you give it, and a line
-# for what *that* GPU reaches with a copy and a large product. A good vector add comes near the copy from some size on;
-# below it, starting the kernel takes longer than the kernel. Run it when you have one.
+# for what *that* GPU reaches with a copy and a large product. A good vector add comes near the copy from some size
+# on. For smaller sizes, starting the kernel takes longer than the kernel itself. Run the cell when you have a GPU.
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - A GPU's time is that of its events, with median and spread. The interpreter's is another thing.
-# - *Bit-equal* is for integers, casts and single IEEE operations; *equal up to rounding* for the rest; what is
-#   *different* has a reason that you should find.
-# - The cause is an experiment: change one thing, run again, count. Where none removes the difference, that is said.
-# - Two equal runs do not prove that a third will be. Ask what the kernel allows.
-# - The first store that differs is where to look.
+# - A GPU's time comes from its events, with median and spread. The interpreter's time does not predict it.
+# - *Bit-equal* is normal for integers, casts and single IEEE operations, *equal up to rounding* for the rest. A
+#   result that is *different* has a cause that you should find.
+# - Find the cause by experiment: change one thing, run again, count. If no change removes the difference, the lab
+#   says so.
+# - Two equal runs do not prove that a third run will be equal. Ask what the kernel allows.
+# - Look at the first store that differs.
 
 # %%
 lab.course.progress("12")

@@ -11,14 +11,14 @@
 # %% [markdown]
 # # From the line to the machine code
 #
-# Triton brings its whole compiler along. So what a GPU would get can be seen on a machine that has none: nothing is
-# guessed here, and nothing runs on a GPU. You will learn
+# Triton contains its whole compiler. So you can see the code for a GPU on a machine without one: nothing is guessed
+# here, and nothing runs on a GPU. You will learn
 #
-# 1. what becomes of a line of Python, stage by stage and pass by pass,
-# 2. what a *layout* is: which thread holds which element, and what a change of it costs,
-# 3. how many *sectors* of memory a load asks for, why, and how to write a copy that asks for few,
+# 1. how the compiler translates a line of Python, stage by stage and pass by pass,
+# 2. what a *layout* is: which thread holds which element, and what a conversion costs,
+# 3. how many *sectors* of memory a load requests, why, and how to write a copy that requests few,
 # 4. what limits a kernel: memory or arithmetic, and how many programs fit at once,
-# 5. to compare: another `num_warps`, and a GPU of another make.
+# 5. to compare: another `num_warps`, and a GPU of another vendor.
 #
 # Six exercises are checked, by the layouts themselves and by the sectors of your own kernel.
 
@@ -64,17 +64,17 @@ print(compiled)
 # %% [markdown]
 # Registers, shared memory, instructions: the instructions are few, and each is run by a *warp*, 32 threads at once.
 #
-# They are the last of six stages. TTIR is what you wrote, as operations on blocks. TTGIR says which thread holds what.
-# LLVM IR is one thread's program, PTX is NVIDIA's assembler, and SASS is what the card runs. Pick a line on either
-# side, and its counterparts light up.
+# They are the last of six stages. TTIR is your kernel as operations on blocks. TTGIR says which thread holds which
+# element. LLVM IR is one thread's program, PTX is NVIDIA's assembly language, and SASS is the machine code. Pick a
+# line on either side to highlight its counterparts.
 
 # %%
 print(list(compiled.stages))
 compiled.plot.stages()
 
 # %% [markdown]
-# The same as data: which lines of SASS load `x`? The number in `LDG.E.128` is the bits that each thread moves at once,
-# four floats.
+# The same as data: which lines of SASS load `x`? The number in `LDG.E.128` is the number of bits that each thread
+# moves at once: four floats.
 
 # %%
 sass = compiled.stages["sass"].splitlines()
@@ -90,19 +90,18 @@ assert loads and all("LDG.E.128" in text for text in loads)
 # %% [markdown]
 # ## Pass by pass
 #
-# Between two stages the compiler goes over the program many times. Most passes change nothing here. Pick one to see
-# what it did.
+# Between two stages the compiler runs many passes. Most passes change nothing here. Pick one to see its changes.
 
 # %%
 passes = compiled.passes
-ran, changing = passes[1:], passes[1:].changing  # the first is what they begin with
+ran, changing = passes[1:], passes[1:].changing  # the first entry is the input
 print(f"{len(changing)} of {len(ran)} passes changed something")
 assert 0 < len(changing) < len(ran)
 compiled.plot.passes()
 
 # %% [markdown]
-# Who brought conversions between layouts in, and who took them out again? One pass gives each load the layout that
-# suits memory best, and does not mind the neighbours; a later one removes the changes that were not worth it.
+# Which pass inserted conversions between layouts, and which pass removed them? One pass gives each load the best
+# layout for memory and ignores the other operations. A later pass removes conversions that do not pay.
 
 # %%
 for one in passes.introduced("ttg.convert_layout"):
@@ -113,9 +112,9 @@ assert "ttg.convert_layout" not in compiled.stages["ttgir"]
 # %% [markdown]
 # ## Layouts
 #
-# A block is shared out to threads. Here is a layout made by hand, with no kernel: each thread holds four neighbours,
-# eight threads side by side make a row of 32, and four rows are a warp. Point at an element to see who holds it, or at
-# a register to see what is in it.
+# A block is distributed to threads. Here is a layout made by hand, without a kernel: each thread holds four
+# neighbours, eight threads side by side hold a row of 32, and a warp holds four rows. Point at an element to see
+# which thread holds it, or at a register to see its element.
 
 # %%
 rows = lab.layout(
@@ -127,8 +126,8 @@ assert rows.owner(1, 5)[0].lane == 9 and rows.owner(1, 5)[0].register == 1
 rows
 
 # %% [markdown]
-# Another one goes down the columns. To get from one to the other, elements must change threads, and here even warps:
-# through shared memory.
+# Another layout goes down the columns. A conversion from one to the other moves elements to other threads, and here
+# even to other warps: through shared memory.
 
 # %%
 columns = lab.layout(
@@ -148,8 +147,8 @@ moved.plot(element=(1, 5))
 # %% [markdown]
 # ## Exercise 1: a row for each thread
 #
-# Make a layout of `(128, 32)` for four warps, in which each thread holds one whole row, and the rows go down: lane 5 of
-# warp 2 holds row 69, `[69, 0]` to `[69, 31]`. So a sum along the row needs no other thread.
+# Make a layout of `(128, 32)` for four warps, in which each thread holds one whole row, in the order of the threads:
+# lane 5 of warp 2 holds row 69, `[69, 0]` to `[69, 31]`. Then a sum along a row needs no other thread.
 
 # %%
 # BEGIN SOLUTION: lab.layout("blocked", (128, 32), ...)
@@ -164,9 +163,10 @@ exercise("row_of_lane").check(row_of_lane)
 # %% [markdown]
 # ## Bank conflicts
 #
-# Shared memory has 32 banks of four bytes, and each answers one word at a time. A warp that reads a row of 32 floats
-# asks each bank once. Down a column of the same tile all 32 lanes ask the *same* bank, and wait for one another. One
-# word of padding after each row moves the next row on by a bank; swizzling does it with no word lost.
+# Shared memory has 32 banks of four bytes, and each serves one word at a time. A warp that reads a row of 32 floats
+# uses each bank once. Down a column of the same tile all 32 lanes use the *same* bank, and wait for one another. One
+# word of padding after each row shifts the next row by one bank. Swizzling has the same effect without wasting a
+# word.
 
 # %%
 across = lab.layout(
@@ -186,7 +186,8 @@ assert padded.access(down).conflicts == swizzled.access(down).conflicts == 0
 
 # %% [markdown]
 # A swizzled row keeps its words and changes their order. `vec` words stay together, `per_phase` rows have the same
-# order, and after `max_phase` orders it begins anew. Point at an element of the second row: it is in another bank.
+# order, and after `max_phase` orders the pattern repeats. Point at an element of the second row: it is in another
+# bank.
 
 # %%
 swizzled
@@ -194,8 +195,8 @@ swizzled
 # %% [markdown]
 # ## Exercise 2: a tile that is 16 wide
 #
-# A tile of `(64, 16)` floats: swizzle it so that neither a warp that reads two rows waits, nor one that reads 32
-# elements of a column. A new order for each row will not do:
+# A tile of `(64, 16)` floats: swizzle it so that no warp waits, neither one that reads two rows nor one that reads 32
+# elements of a column. A new order for each row does not work:
 
 # %%
 narrow = lab.layout("swizzled_shared", (64, 16), vec=1, per_phase=1, max_phase=16)
@@ -214,13 +215,12 @@ swizzle_of_16 = lab.layout("swizzled_shared", (64, 16), vec=1, per_phase=2, max_
 exercise("swizzle_of_16").check(swizzle_of_16)
 
 # %% [markdown]
-# ## Transactions: what a load asks of memory
+# ## Transactions: the memory traffic of a load
 #
-# Memory moves in *sectors* of 32 bytes. A warp's instruction is a *request*, and asks for the sectors that its 32
-# threads touch. The lab knows the addresses, since the interpreter recorded them, and the threads, from the layout: so
-# it counts.
+# Memory moves in *sectors* of 32 bytes. A warp's instruction is a *request* for the sectors that its 32 threads
+# touch. The lab knows the addresses from the record and the threads from the layout, so it can count the sectors.
 #
-# Do it in your head first: 4,096 floats, four to a thread, 32 threads to a request; and eight floats to a sector.
+# First compute it yourself: 4,096 floats, four per thread, 32 threads per request, and eight floats per sector.
 
 # %%
 x_load = compiled.transactions.transfers[0]
@@ -232,7 +232,7 @@ assert (
 )
 
 # %% [markdown]
-# Now `x` is read with stride 8: each float lies in a sector of its own. Of 32 bytes that are moved, four are wanted.
+# Now `x` is read with stride 8: each float is in its own sector. Of 32 moved bytes, four are used.
 
 # %%
 strided = launch_add(stride=8).compile("sm_90")
@@ -252,8 +252,9 @@ lab.interact(
 )
 
 # %% [markdown]
-# As bad as 8! The layout gives each thread four neighbours, as suits `y`. Of `x` a thread must ask for them one by one,
-# and so the 32 threads of one request want every fourth: at stride 2 they are 32 bytes apart, each in its own sector.
+# As bad as 8! The layout gives each thread four neighbours, which is good for `y`. A thread must load those of `x`
+# one by one. So the 32 threads of one request load every fourth: at stride 2 they are 32 bytes apart, each in its own
+# sector.
 
 # %%
 two = launch_add(stride=2).compile("sm_90").transactions.transfers[0]
@@ -263,8 +264,8 @@ assert (two.requests, two.sectors) == (x_strided.requests, x_strided.sectors)
 # %% [markdown]
 # ## Exercise 3: one element for each thread
 #
-# With 32 warps there are as many threads as elements in a block. How many requests and how many sectors do the loads of
-# `x` make then, over the whole launch, at stride 2? Find it in your head.
+# With 32 warps there are as many threads as elements in a block. How many requests and how many sectors do the loads
+# of `x` need then, over the whole launch, at stride 2? Compute it without a program.
 
 # %%
 # BEGIN SOLUTION: a tuple, (requests, sectors)
@@ -275,10 +276,10 @@ strided_requests = (128, 1024)
 exercise("strided_requests").check(strided_requests)
 
 # %% [markdown]
-# ## A copy that crosses
+# ## A copy of a transpose
 #
-# `x` is a view that was turned: its columns lie close. The copy shall have its rows close. A program for each row
-# stores well and loads badly, since each element that it wants of `x` lies in another sector:
+# `x` is a transposed view: its columns are contiguous. The copy must have contiguous rows. A program for each row
+# stores efficiently and loads inefficiently, since each of its elements of `x` is in another sector:
 
 
 # %%
@@ -297,10 +298,10 @@ assert [one.sectors for one in crossing.transactions.transfers] == [64 * 96, 64 
 crossing.plot.transactions()
 
 # %% [markdown]
-# ## Exercise 4: few sectors on both sides
+# ## Exercise 4: few sectors for load and store
 #
-# Write the copy so that load and store ask for at most about twice the sectors in which the elements lie. The check
-# compiles your kernel for an H100 and counts.
+# Write the copy so that load and store request at most about twice the minimum number of sectors. The check compiles
+# your kernel for an H100 and counts.
 
 
 # %%
@@ -329,8 +330,8 @@ def straighten(x):
 exercise("straighten").check(straighten)
 
 # %% [markdown]
-# What has become of the way between the two? The compiler gave the load one layout and the store another, and takes the
-# tile through shared memory in between, swizzled. No bank has to wait:
+# How does the tile get from load to store? The compiler gave the load one layout and the store another, and converts
+# the tile through swizzled shared memory. There are no bank conflicts:
 
 # %%
 with lab.record() as launches:
@@ -340,8 +341,8 @@ print(launches[0].compile("sm_90").transactions)
 # %% [markdown]
 # ## What it costs, and what limits it
 #
-# A GPU can do two things at once: move bytes and compute. Whichever takes longer is the limit. On the left of the
-# roof's ridge it is memory. Vector add does one addition for twelve bytes.
+# A GPU can do two things at once: move bytes and compute. The slower of the two is the limit. Left of the roofline's
+# ridge it is memory. Vector add does one addition for twelve bytes.
 
 # %%
 cost = compiled.cost
@@ -350,10 +351,10 @@ assert cost.arithmetic.flops == 4096 and cost.bytes.ideal == 3 * 4 * 4096
 assert cost.roof("H100").memory_bound
 
 # %% [markdown]
-# The time in that sentence is a bound from below: nobody has measured it. A launch as small as this one takes
-# microseconds all the same, only to start.
+# The time in this sentence is a lower bound, not a measurement. A launch as small as this one still takes
+# microseconds, only to start.
 #
-# A product of matrices uses each number many times. Does it get over the ridge?
+# A matrix product uses each number many times. Is it right of the ridge?
 
 # %%
 from triton_lab.examples.matmul import matmul
@@ -374,10 +375,11 @@ assert small.cost.roof("H100").memory_bound and not large.cost.roof("H100").memo
 large.plot.cost("H100")
 
 # %% [markdown]
-# ## Exercise 5: where arithmetic begins to limit
+# ## Exercise 5: where arithmetic becomes the limit
 #
-# What is the smallest size of `product`, a multiple of 64, that arithmetic limits on an H100 and not memory? Find it by
-# calculation: each of three matrices of float16 is moved once, and a multiplication and an addition are two operations.
+# What is the smallest size of `product`, a multiple of 64, for which arithmetic and not memory is the limit on an
+# H100? Calculate it: each of three float16 matrices is moved once, and a multiplication and an addition are two
+# operations.
 
 # %%
 # BEGIN SOLUTION: a number, the rows and columns of each matrix
@@ -388,7 +390,7 @@ size_at_the_ridge = 896
 exercise("size_at_the_ridge").check(size_at_the_ridge)
 
 # %% [markdown]
-# ## What the matrix units want
+# ## The matrix units
 #
 # The line with `tl.dot` does almost all of the arithmetic, and the two loads move almost all of the bytes. In SASS the
 # product is not a loop over numbers, but an instruction for a whole tile:
@@ -399,7 +401,7 @@ assert any("HGMMA" in name for name in small.metadata.matrix)
 assert "tt.dot" in small.stages["ttir"] and "ttng.warp_group_dot" in small.stages["ttgir"]
 
 # %% [markdown]
-# It wants its operands in shared memory, and leaves the result in a layout of its own. So the kernel has several
+# It needs its operands in shared memory, and produces the result in its own layout. So the kernel has several
 # layouts, and a conversion before it stores. Pick one.
 
 # %%
@@ -412,8 +414,8 @@ small.plot.layouts()
 # ## Occupancy
 #
 # While one warp waits for memory, another computes - if there is another. A multiprocessor holds as many programs as
-# registers, shared memory and warps allow; the scarcest of them limits. Slide the warps of a program of `add`: the
-# picture says how many programs fit.
+# registers, shared memory and warps allow. The scarcest of them is the limit. Slide the warps of a program of `add`:
+# the picture says how many programs fit.
 
 # %%
 for name, each in {"add": compiled, "matmul": small}.items():
@@ -429,11 +431,11 @@ lab.interact(
 )
 
 # %% [markdown]
-# ## Exercise 6: how many fit
+# ## Exercise 6: how many programs fit
 #
 # A program has 4 warps of 32 threads, 96 registers for each thread and 50 KiB of shared memory. A multiprocessor of an
-# H100 has 65,536 registers and 228 KiB of shared memory, of which each program takes one more for the system. How many
-# programs would fit by registers alone, and how many by shared memory alone?
+# H100 has 65,536 registers and 228 KiB of shared memory, of which each program uses 1 KiB more for the system. How
+# many programs would fit by registers alone, and how many by shared memory alone?
 
 # %%
 # BEGIN SOLUTION: a tuple, (by registers, by shared memory)
@@ -444,10 +446,10 @@ programs_at_once = (5, 4)
 exercise("programs_at_once").check(programs_at_once)
 
 # %% [markdown]
-# ## Compare: other warps, another make
+# ## Compare: other warps, another vendor
 #
-# Twice the warps for the same block: each thread has half the elements, half the loads, fewer registers. A program then
-# takes twice the room.
+# Twice the warps for the same block: each thread has half the elements, half the loads, fewer registers. A program
+# then uses twice as many warps.
 
 # %%
 difference = compiled.compare(launch.compile("sm_90", num_warps=8))
@@ -455,17 +457,19 @@ four, eight = difference.before, difference.after
 print(difference)
 print(difference.opcodes())
 assert eight.metadata.opcodes["LDG.E.128"] * 2 == four.metadata.opcodes["LDG.E.128"]
-assert four.transactions.counters() == eight.transactions.counters()  # memory is asked for the same
+assert (
+    four.transactions.counters() == eight.transactions.counters()
+)  # the memory traffic is the same
 
 # %%
 print(difference.diff("ttgir", context=0))
 
 # %% [markdown]
-# The layout is all that has changed: more warps along the block. Which is faster? That is measured on a GPU, with
-# `lab.sweep`; here you see what there is to choose between.
+# Only the layout has changed: more warps along the block. Which is faster? Measure it on a GPU, with `lab.sweep`.
+# Here you see the choices.
 #
-# And a GPU of another make: `gfx942` is AMD's MI300X. Its warps have 64 lanes, and its matrix instructions are others.
-# One product for both targets, and below it the vector add in AMD's assembler:
+# And a GPU of another vendor: `gfx942` is AMD's MI300X. Its warps have 64 lanes, and its matrix instructions are
+# others. One product for both targets, and below it the vector add in AMD's assembler:
 
 # %%
 both = small.launch.compile(["sm_90", "gfx942"])
@@ -475,14 +479,15 @@ print(both)
 launch.compile("gfx942").plot.stages()
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - From your line to SASS every step can be looked at, on any machine.
-# - A layout says who holds what. Changing it costs nothing, shuffles, or a trip through shared memory.
-# - Neighbouring threads should ask for neighbouring bytes: then each sector is wanted whole.
-# - Where load and store disagree on who is a neighbour, a tile serves both, by way of shared memory.
-# - Operations for each byte decide what limits a kernel; registers, shared memory and warps how many programs fit.
-# - Counts and bounds are no times. Those only a GPU knows: [GPU and interpreter](12_gpu_and_interpreter.ipynb).
+# - You can look at every step from your line to SASS, on any machine.
+# - A layout says which thread holds which element. A conversion costs nothing, shuffles, or a way through shared
+#   memory.
+# - Neighbouring threads should access neighbouring bytes: then each sector is used as a whole.
+# - If load and store need different neighbours, use a tile: the compiler converts it through shared memory.
+# - Operations per byte decide what limits a kernel. Registers, shared memory and warps decide how many programs fit.
+# - Counts and bounds are not times. Measure times on a GPU: [GPU and interpreter](12_gpu_and_interpreter.ipynb).
 
 # %%
 lab.course.progress("13")

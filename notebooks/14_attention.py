@@ -11,8 +11,8 @@
 # %% [markdown]
 # # Attention, from the formula to the kernel
 #
-# Each token asks all others, and takes from each what it has, in shares. The formula is one line; what makes it a
-# kernel is that the matrix of shares is never stored. In this chapter you will
+# Each token's result is a weighted mean over all tokens. The formula is one line. The art of the kernel is never to
+# store the matrix of weights. In this chapter you will
 #
 # 1. read the formula as two products with a softmax between them,
 # 2. compute a softmax in one pass, without ever having the whole row,
@@ -34,8 +34,8 @@ _ = torch.manual_seed(0)
 # %% [markdown]
 # ## The formula
 #
-# `softmax(q @ k.T / sqrt(dim)) @ v`. The scores say how well a query fits a key, softmax makes shares of them, and the
-# result is a mixture of values. Here with three tokens, in torch:
+# `softmax(q @ k.T / sqrt(dim)) @ v`. The scores say how well a query fits a key, softmax turns them into weights, and
+# the result is a weighted mean of values. Here with three tokens, in torch:
 
 # %%
 q, k, v = (torch.randn(3, 4) for _ in range(3))
@@ -45,7 +45,8 @@ expected = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[
 torch.allclose(shares @ v, expected, atol=1e-6)
 
 # %% [markdown]
-# Three steps, three kernels: each stores a whole matrix and the next one loads it. How large is that of the shares?
+# Three steps, three kernels: each stores a whole matrix and the next one loads it. How large is the matrix of
+# weights?
 
 # %%
 for tokens in (256, 1024, 4096, 16384):
@@ -53,9 +54,9 @@ for tokens in (256, 1024, 4096, 16384):
           f"its scores {tokens * tokens * 2 / 2**20:6.1f} MiB")  # fmt: skip
 
 # %% [markdown]
-# ## Exercise 1: what nobody wants to store
+# ## Exercise 1: the matrix that is never stored
 #
-# 16 heads, 4,096 tokens, float16: how many bytes have all scores together?
+# 16 heads, 4,096 tokens, float16: how many bytes do all scores have together?
 
 # %%
 # BEGIN SOLUTION: a number of bytes
@@ -66,10 +67,10 @@ bytes_of_scores = 16 * 4096 * 4096 * 2
 exercise("bytes_of_scores").check(bytes_of_scores)
 
 # %% [markdown]
-# ## A softmax that has not seen the end
+# ## A softmax in one pass
 #
-# Softmax needs the greatest score of a row. Who walks over the row in blocks does not know it yet. The remedy: take the
-# greatest *so far*, and when a greater one comes, scale down what was summed. One row, four blocks:
+# Softmax needs the maximum of a row. A program that loops over the row in blocks does not know it yet. The solution:
+# use the maximum *so far*, and when a greater number comes, scale down the sum. One row, four blocks:
 
 # %%
 row = torch.tensor([1.0, 3.0, 2.0, 0.0, 7.0, 1.0, 2.0, 5.0])
@@ -189,7 +190,7 @@ def attention(q, k, v):
 exercise("attention").check(attention)
 
 # %% [markdown]
-# What does it need of memory? And how often does each element of `k` come from there?
+# How much memory traffic does it need? And how often is each element of `k` loaded?
 
 # %%
 with lab.record() as launches:
@@ -204,8 +205,8 @@ launches[0].plot.accesses("k_ptr", by="reuse")
 #
 # ## Exercise 4: no look ahead
 #
-# A language model may not see what comes later: query `i` sees the keys up to `i`. Half of the blocks are then empty,
-# and a good kernel does not visit them.
+# A language model must not use later tokens: query `i` uses the keys up to `i`. Then half of the blocks are empty,
+# and a good kernel skips them.
 
 
 # %%
@@ -268,7 +269,7 @@ def causal_attention(q, k, v):
 exercise("causal_attention").check(causal_attention)
 
 # %% [markdown]
-# Programs differ in length now. The grid shows which have the most to do:
+# Now programs have different lengths. The grid shows which have the most work:
 
 # %%
 with lab.record() as launches:
@@ -278,9 +279,9 @@ launches[0].plot.grid("iterations")
 # %% [markdown]
 # ## Backward, without the weights
 #
-# The gradient of `v` is `weights.T @ dout`. The weights were never stored. But from the forward pass one number for
-# each query is enough to make them again: `lse`, what `log_sum_exp` gives of its scores. Then
-# `weights = exp(scores - lse)`, and torch agrees:
+# The gradient of `v` is `weights.T @ dout`. The weights were never stored. But one number for each query from the
+# forward pass is enough to compute them again: `lse`, the `log_sum_exp` of its scores. Then `weights = exp(scores -
+# lse)`, and torch agrees:
 
 # %%
 q, k, v, dout = (torch.randn(1, 40, 16) for _ in range(4))
@@ -293,7 +294,7 @@ torch.allclose(v.grad, again.transpose(1, 2) @ dout, atol=1e-5)
 # %% [markdown]
 # ## Exercise 5: one step backward
 #
-# The gradient of `v`, for contiguous tensors. Now a program has 32 *keys*, and walks over the queries.
+# The gradient of `v`, for contiguous tensors. Now a program has 32 *keys*, and loops over the queries.
 
 
 # %%
@@ -338,9 +339,9 @@ exercise("gradient_of_v").check(gradient_of_v)
 # %% [markdown]
 # ## Through the softmax
 #
-# `q` and `k` act on the result through the shares. `dout @ v.T` is the gradient of the shares. A softmax passes on what
-# is above the average of its row: `change = shares * (dout @ v.T - delta)`, and that is the gradient of the scores.
-# `delta`, the average, is one number for each query: `(dout * out).sum()`. In float64 torch agrees:
+# `q` and `k` affect the result only through the weights. `dout @ v.T` is the gradient of the weights. The gradient of
+# the scores is `change = weights * (dout @ v.T - delta)`: a softmax subtracts the weighted mean of each row. This
+# mean, `delta`, is one number for each query: `(dout * out).sum()`. In float64 torch agrees:
 
 # %%
 q, k, v, dout = (torch.randn(2, 50, 16, dtype=torch.float64) for _ in range(4))
@@ -358,8 +359,8 @@ print(torch.allclose(change.transpose(1, 2) @ q / math.sqrt(16), expected_k))
 # %% [markdown]
 # ## The gradient of the keys
 #
-# It is the kernel of exercise 5 with one product more: a program has 32 keys and walks over the queries. What is not
-# there has `change` 0: a query beyond the last one loads `lse` as infinity, and so has no share.
+# This is the kernel of exercise 5 with one more product: a program has 32 keys and loops over the queries. Lanes
+# beyond the last query must have `change` 0: they load `lse` as infinity, so their weights are 0.
 
 
 # %%
@@ -412,8 +413,8 @@ def gradient_of_k(q, k, v, lse, delta, dout):
 
 
 # %% [markdown]
-# Held to torch in float64. Point at an element of `dk`: it comes from one row of `k` and `v`, and from all queries of
-# its head, block by block.
+# The comparison with torch in float64 follows. Point at an element of `dk`: it comes from one row of `k` and `v`, and
+# from all queries of its head, block by block.
 
 # %%
 given = [one.float() for one in (q, k, v, lse, delta, dout)]
@@ -425,8 +426,8 @@ launches[0].plot.origins()
 # %% [markdown]
 # ## Exercise 6: the gradient of the queries
 #
-# Now a program has 32 *queries* again, and walks over the keys. So no two programs add to the same memory, and nothing
-# needs an atomic. All tensors are contiguous.
+# Now a program has 32 *queries* again, and loops over the keys. So no two programs add to the same memory, and you
+# need no atomic operation. All tensors are contiguous.
 
 
 # %%
@@ -484,7 +485,7 @@ def gradient_of_q(q, k, v, lse, delta, dout):
 exercise("gradient_of_q").check(gradient_of_q)
 
 # %% [markdown]
-# All three gradients are there. How far is each from torch's in float64?
+# Now you have all three gradients. How far is each from torch's in float64?
 
 # %%
 found = {
@@ -497,13 +498,15 @@ for name, (ours, theirs) in found.items():
     assert torch.allclose(ours.double(), theirs, atol=1e-5)
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
-# - Attention is two products with a softmax between. What would be stored between them is the largest matrix of all.
-# - A running maximum and a running sum make softmax a single pass; whatever was summed is scaled down with them.
+# - Attention is two products with a softmax in between. The matrix between them would be the largest of all.
+# - With a running maximum and a running sum, softmax needs a single pass. Each new maximum scales the sum down.
 # - A causal mask saves work only if the loop ends earlier.
-# - Backward makes again what forward did not keep: one number for each query is enough, and `delta` is one more.
-# - Who owns the keys walks over the queries, and who owns the queries walks over the keys: then nobody shares a sum.
+# - The backward pass computes the weights again: this needs one number for each query, `lse`, and `delta` is one
+#   more.
+# - A program with keys loops over the queries, and a program with queries loops over the keys. Then no two programs
+#   add to the same sum.
 
 # %%
 lab.course.progress("14")

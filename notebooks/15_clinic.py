@@ -11,13 +11,13 @@
 # %% [markdown]
 # # Debugging clinic
 #
-# Twelve kernels, each broken in one place. You are told what somebody has noticed; the lab shows the rest. Mend each
-# with as few changes as you can. In this chapter you will
+# Twelve kernels, each broken in one place. You get the symptom; the lab shows the rest. Correct each with as few
+# changes as you can. In this chapter you will
 #
-# 1. go from a symptom to the line, with another tool each time,
-# 2. meet the mistakes that everybody makes, so that you know them when you see them.
+# 1. find the line from the symptom, each time with another tool,
+# 2. see common mistakes, so that you recognise them later.
 #
-# A good way: run the check and read what it says. Look at the picture that it draws. Only then look at the code.
+# A good method: run the check and read its message. Look at its picture. Only then look at the code.
 
 # %%
 import torch
@@ -61,7 +61,7 @@ exercise("negated").check(negated)
 # %% [markdown]
 # ## 2. The last elements
 #
-# "Most of it is right, but the end is strange." Tool: *Tiling*. Which elements belong to nobody?
+# "Most of it is right, but the end is strange." Tool: *Tiling*. Which elements belong to no program?
 
 
 # %%
@@ -90,7 +90,7 @@ exercise("halved").check(halved)
 # %% [markdown]
 # ## 3. Right on Mondays
 #
-# "My tests pass. In the model it gives nonsense." Tool: *Storage*. How does the tensor lie that comes from the model?
+# "My tests pass. In the model it gives nonsense." Tool: *Storage*. How is the model's tensor stored?
 
 
 # %%
@@ -182,7 +182,7 @@ exercise("rms").check(rms)
 # %% [markdown]
 # ## 6. Not a number
 #
-# "Since we train longer, the loss is NaN." Tool: the finding that names where the NaN was born, and *Steps*.
+# "Since we train longer, the loss is NaN." Tool: the finding that names the line where the NaN arises, and *Steps*.
 
 
 # %%
@@ -240,7 +240,7 @@ def energy(x):
 exercise("energy").check(energy)
 
 # %% [markdown]
-# ## 8. Fewer than there are
+# ## 8. Too few are counted
 #
 # "Each run counts something else." Tool: the finding *race*, and *Timeline*.
 
@@ -302,7 +302,7 @@ exercise("turned").check(turned)
 # %% [markdown]
 # ## 10. The end of K
 #
-# "It is nearly right." Tool: *Accesses* of `a_ptr`. Which columns does nobody load?
+# "It is nearly right." Tool: *Accesses* of `a_ptr`. Which columns does no program load?
 
 
 # %%
@@ -344,8 +344,8 @@ exercise("product").check(product)
 # %% [markdown]
 # ## 11. Too late
 #
-# "On my machine it is right, on the GPU every hundredth element is not." Tool: the finding *race*. Who needs what
-# another one changes?
+# "On my machine it is right, on the GPU every hundredth element is not." Tool: the finding *race*. Which program
+# needs an element that another program changes?
 
 
 # %%
@@ -374,7 +374,7 @@ exercise("ring").check(ring)
 # %% [markdown]
 # ## 12. It never ends
 #
-# "The GPU hangs." Tool: the error of a deadlock, which names the line where everybody waits.
+# "The GPU hangs." Tool: the error of a deadlock, which names the line where all programs wait.
 
 
 # %%
@@ -408,7 +408,7 @@ exercise("highest").check(highest)
 # %% [markdown]
 # ## Which tool shows what
 #
-# One launch of a kernel that is well, with all of its tabs. Say for each of the twelve which of them you would open
+# One launch of a correct kernel, with all of its tabs. For each of the twelve kernels, say which tab you would open
 # first.
 
 # %%
@@ -419,22 +419,22 @@ with lab.record() as launches:
 launches[0]
 
 # %% [markdown]
-# ## What you take with you
+# ## What to remember
 #
 # | symptom | look at |
 # |---|---|
 # | it stops | the finding: lane, element, line |
-# | elements are missing | Tiling: who has them? |
-# | right for contiguous tensors alone | Storage, and the strides |
-# | wrong in some lanes | Values: what do masked lanes hold? |
+# | elements are missing | Tiling: which program stores them? |
+# | right only for contiguous tensors | Storage, and the strides |
+# | wrong in some lanes | Values: what are the values of masked-off lanes? |
 # | wrong in a pattern | `lab.compare`, then Origins of one wrong element |
-# | NaN | the finding that names its birth, then Steps |
+# | NaN | the finding that names its origin, then Steps |
 # | another result in each run | the finding *race*, then Timeline |
-# | it hangs | the deadlock's line: who has not given back? |
+# | it hangs | the deadlock's line: which program has not released the lock? |
 
 # %%
 lab.course.progress("15")
 
 # %% [markdown]
-# **Where to read on.** The findings and their words stand in [chapter 03](03_masks.ipynb). What the lab cannot see is
-# said in the README, under *What may differ from a GPU*. Zeller's *Why Programs Fail* is the book about debugging.
+# **Where to read on.** [Chapter 03](03_masks.ipynb) explains the findings. The README lists what the lab cannot see,
+# under *What may differ from a GPU*. Zeller's *Why Programs Fail* is the book about debugging.

@@ -133,7 +133,7 @@ class FaultingLane:
         if self.read_only:
             return _("Pass a copy of {name} (.clone()), or map its file for writing.").format(name=self.owner.name)
         if self.guard.kind == "descriptor":
-            return _("The descriptor's shape and strides reach further than its tensor.")
+            return _("The descriptor's shape and strides extend past its tensor.")
         if self.guard.remainder and self.address < self.owner.address:
             return _(
                 "{remainder} is negative where {left} is: % of a negative number is negative in Triton. Write "
@@ -152,7 +152,7 @@ class FaultingLane:
         if self.home == "unreadable":
             return _("The operating system forbids reads there. Check where the pointer comes from.")
         if self.address < 0:
-            return _("More is subtracted than the pointer's own address. Check the pointer and the offsets.")
+            return _("The address is negative. Check the pointer and the offsets.")
         return _("The pointer points into no tensor that is alive. Check where it comes from.")
 
     def _of_no_mask(self, owner: TensorText) -> str:
@@ -193,13 +193,13 @@ class FaultingLane:
         if self.kind == "misaligned":
             text = _("{address}, which is not a multiple of {size}")
             if self.home:
-                text = _("{address}, which lies in a tensor that is no argument and is not a multiple of {size}")
+                text = _("{address}, which lies in a tensor that is not an argument, and is not a multiple of {size}")
         elif self.address < 0:
             text = _("{address}, which belongs to no tensor: it is negative")
         elif self.home == "fixed tensor" and self.access != "load":
-            text = _("{address}, which lies in a read-only tensor that is no argument")
+            text = _("{address}, which lies in a read-only tensor that is not an argument")
         elif self.home in ("tensor", "fixed tensor"):
-            text = _("{address}, which lies in a tensor that is no argument, and reaches over its end")
+            text = _("{address}, which lies in a tensor that is not an argument, and extends past its end")
         elif self.home == "unreadable":
             text = _("{address}, which lies in memory that may not be read")
         else:

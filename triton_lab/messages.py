@@ -23,11 +23,11 @@ HINT_GATHER = N_(
 # Advice for operations that touch no memory and were stopped because of their values.
 HINT_REFUSED = {"tt.assert": HINT_ASSERTION, "tt.gather": HINT_GATHER}
 HINT_STEPS = N_(
-    "Mend the loop that does not end, or raise the limit: --limit STEPS in the cell's %%triton line, or "
+    "Correct the loop that does not end, or raise the limit: --limit STEPS in the cell's %%triton line, or "
     "lab.limits(max_steps=...), after import triton_lab as lab."
 )
 HINT_INTERRUPTED = N_(
-    "To stop such a loop by itself, set a limit: --limit 10000 in the cell's %%triton line, or "
+    "To stop such a loop automatically, set a limit: --limit 10000 in the cell's %%triton line, or "
     "lab.limits(max_steps=10_000), after import triton_lab as lab."
 )
 HINT_UNSUPPORTED = N_("Run this kernel on a GPU, or write it without this operation.")
@@ -185,7 +185,7 @@ def launched(kernel: str, grid: Sequence[int]) -> str:
 def to_go(done: int, total: int, seconds: float) -> str:
     """``3,000 of 8,000 programs, 2 s to go``, if the ``done`` programs took ``seconds``."""
     left = f"{seconds * (total - done) / max(1, done):.0f}"
-    return _("{done} of {programs}, {seconds} s to go").format(
+    return _("{done} of {programs}, {seconds} s left").format(
         done=number(done), programs=count(total, "program"), seconds=left
     )
 

@@ -152,7 +152,7 @@ def test_a_failed_launch_opens_on_the_guilty_argument_and_offers_the_fix(show: O
         "program (3, 0, 0): lanes 4 to 31 reach for elements 100 to 127, past its end"
     )
     expect(seen(page, ".tl-tiling .tl-legend")).to_contain_text("stopped the launch here")
-    expect(seen(page, ".tl-tiling .tl-legend")).to_contain_text("offsets < n would keep these lanes out")
+    expect(seen(page, ".tl-tiling .tl-legend")).to_contain_text("offsets < n would mask off these lanes")
     expect(page.locator(".tl-fix pre")).to_contain_text("tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)")
     expect(page.locator(".tl-fix button")).to_have_text("Copy")
     # The first place past the end is outlined: a dark pixel where the picture has none.

@@ -187,4 +187,4 @@ def test_the_card_of_what_was_compiled(show: Open, compiled: Compiled) -> None:
     line(page, 0, "q = tl.load").click(**at(page))
     expect(page.locator(".tl-codepicked").first).to_be_visible()
     page.get_by_role("tab", name="Passes", exact=True).click()
-    expect(page.locator(".tl-words").first).to_contain_text("a running kernel makes it")
+    expect(page.locator(".tl-words").first).to_contain_text("It needs a running kernel")

@@ -130,7 +130,7 @@ def test_of_values_that_keep_some_programs_another_is_told_at_the_field(show: Op
     field.fill("5")
     field.press("Enter")
     expect(page.get_by_role("alert")).to_have_text(
-        "This picture has 2 programs, not program (5, 0, 0). Ask for values(..., programs=[5])."
+        "This picture has 2 programs, not program (5, 0, 0). Call values(..., programs=[5])."
     )
     expect(told).to_have_text("program (9, 0, 0)")
 
@@ -153,12 +153,12 @@ def test_a_program_that_a_page_does_not_keep_leaves_the_picture_and_its_control(
     expect(steps.locator(".tl-steps .tl-title").first).to_have_text("doubled, program (3, 0, 0)")
     field.fill("99")
     field.press("Enter")
-    expect(steps.get_by_role("status").first).to_contain_text("This page does not keep that picture")
+    expect(steps.get_by_role("status").first).to_contain_text("This page does not have that picture")
     expect(steps.locator(".tl-steps .tl-title").first).to_have_text("doubled, program (3, 0, 0)")
     field.fill("2")
     field.press("Enter")
     expect(steps.locator(".tl-steps .tl-title").first).to_have_text("doubled, program (2, 0, 0)")
-    expect(steps.get_by_text("This page does not keep")).to_have_count(0)
+    expect(steps.get_by_text("This page does not have")).to_have_count(0)
     page.get_by_role("tab", name="Values", exact=True).click()
     values = page.locator(".tl-variable:visible")
     values.get_by_label("number or place").fill("50")

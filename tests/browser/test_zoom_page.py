@@ -188,7 +188,7 @@ def test_the_wheel_alone_scrolls_the_page(live: Open) -> None:
 def test_a_page_without_a_kernel_says_what_is_missing(show: Open, screenshots: Path) -> None:
     page = show(launch().plot.tiling("out_ptr"))
     wheel(page, page.locator(".tl-overlay"), 20, 300, 200)
-    expect(page.locator(".tl-zoom-told")).to_contain_text("a running kernel makes them. Run the cell, then zoom in.")
+    expect(page.locator(".tl-zoom-told")).to_contain_text("Single elements were not saved. Run the cell, then zoom in.")
     assert ":" in told(page), "the cells stay, and say for how many elements they stand"
     page.screenshot(path=screenshots / "zoom-no-kernel.png")
 

@@ -160,8 +160,8 @@ NO_SCRIPTS = {
     "another encoding": ("x.py", b"print(1)\nprint('\xe9')\n", "line 2 is not in utf-8"),
     "another encoding than it says": ("x.py", b"# coding: ascii\n\nx = '\xff'\n", "line 3 is not in ascii"),
     "a notebook": ("x.ipynb", b'{"cells": [], "nbformat": 4}', "jupyter nbconvert --to script x.ipynb"),
-    "a broken notebook": ("x.ipynb", b'{"cells": [\n', "JSON is broken (line 2"),
-    "an endless notebook": ("x.ipynb", b"[" * 100_000, "JSON is broken"),
+    "a broken notebook": ("x.ipynb", b'{"cells": [\n', "JSON is invalid (line 2"),
+    "an endless notebook": ("x.ipynb", b"[" * 100_000, "JSON is invalid"),
     "no notebook": ("x.ipynb", b"[1]", "has no cells"),
 }
 

@@ -115,7 +115,7 @@ def test_the_exercises_are_those_of_the_chapter(tmp_path: Path) -> None:
     of_release = handed_in(written(tmp_path / "06_mine.ipynb", "1"), released)
     assert [one.name for one in of_release.count] == ["idle_lanes", "softmax"]
     (row,) = grade(written(tmp_path / "empty.ipynb", "1"), told=None)
-    assert (row.points, row.possible) == (0, 0) and "nothing counts" in row.message
+    assert (row.points, row.possible) == (0, 0) and "nothing to grade" in row.message
 
 
 def test_the_table_is_safe_to_open(tmp_path: Path) -> None:

@@ -59,12 +59,16 @@ def spoiling(x: Any) -> Any:
         ("relu", lambda x: 1, "It returns int, but must return a tensor."),
         ("relu", lambda x: relu(x)[:1], "The result has shape (1,), but must have (96,)."),
         ("relu", lambda x: relu(x).double(), "The result is float64, but must be float32."),
-        ("relu", lambda x: relu(x, cut=1), "The result has no value at [95]."),
+        ("relu", lambda x: relu(x, cut=1), "The result has no value at [95], but it must be"),
         ("relu", lambda x: relu(x) + 1, "no launch wrote to this tensor"),
         ("relu", spoiling, "It changes x. Write the result to a new tensor."),
-        ("relu", _relu, "That is a kernel. Give the function that launches it."),
+        ("relu", _relu, "This is a kernel. Pass the function that launches it."),
         ("relu", 3, "This is int, but the answer must be a function."),
-        ("row_sum", row_sum, f"The numbers are right by luck. The load in line {LOAD} has a mask but no other=..."),
+        (
+            "row_sum",
+            row_sum,
+            f"The numbers are right by chance: they depend on masked-off lanes of the load in line {LOAD}, whose",
+        ),
     ],
 )
 def test_what_is_wrong_is_told(name: str, answer: Callable[..., Any], told: str) -> None:

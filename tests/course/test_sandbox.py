@@ -101,7 +101,7 @@ def test_it_sees_no_process_and_writes_to_its_folder_alone() -> None:
 @pytest.mark.parametrize(
     ("cell", "why"),
     [
-        ("os._exit(3)", "its process ended with 3"),
+        ("os._exit(3)", "its process ended with exit code 3"),
         ("os.kill(os.getpid(), 9)", "its process was ended by signal 9"),
         ("y = os.fork(); z = bytearray(b'1') * (200 << 20); time.sleep(99)", MEMORY),
     ],

@@ -62,11 +62,11 @@ def test_partitions_take_turns() -> None:
 @pytest.mark.parametrize(
     ("kernel", "line", "kind"),
     [
-        ("without_a_wait", "buffer.load(layout)", "pending"),
-        ("without_a_commit", "buffer.load(layout)", "pending"),
+        ("without_a_wait", "buffer.load(layout)", "still running"),
+        ("without_a_commit", "buffer.load(layout)", "still running"),
         ("written_too_early", "c.store(", "still read"),
         ("of_the_wrong_phase", "mbarrier.wait(", "phase 1"),
-        ("never_initialised", "mbarrier.expect(", "is no barrier"),
+        ("never_initialised", "mbarrier.expect(", "not an initialised barrier"),
         ("too_many_bytes", "mbarrier.wait(", "128 expected bytes"),
         ("both_wait", "mbarrier.wait(", "all 2 partitions wait"),
     ],

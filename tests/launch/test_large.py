@@ -199,7 +199,7 @@ def test_what_a_cut_record_leaves_unchecked_is_said_and_check_can_insist() -> No
         lengths = torch.randperm(1 << 12)
         scatter_kernel[(4,)](torch.zeros(1 << 12), lengths, BLOCK=1 << 10)
 
-    told = r"scatter_kernel.*races, .*from there on: 1 access was not kept: use record\(max_bytes="
+    told = r"scatter_kernel.*races, .*after that point: 1 access was not kept: use record\(max_bytes="
     with pytest.warns(CheckIncomplete, match=told), lab.check(max_bytes=12_000):
         run()
     with pytest.raises(CheckFailed, match="not checked: races"), lab.check(max_bytes=12_000, strict=True):

@@ -77,7 +77,7 @@ def test_memory_that_may_only_be_read_is_not_written() -> None:
 def test_memory_that_is_too_large_to_be_kept_is_left_to_numpy() -> None:
     x, out, count = torch.ones(1000, dtype=torch.int32), whole(1 << 18), whole()
     with lab.limits(max_bytes=1 << 20):
-        why = "what it may write, and might have to be put back, is too large to be kept"
+        why = "the memory that it may write is too large for an undo copy"
         assert not by_numpy(lambda: waits.compacted[(8,)](x, out, count, 1000, BLOCK=128), out, count, why=why)
 
 
@@ -117,7 +117,7 @@ def anywhere(lock, places, out, HOW: tl.constexpr):
 
 
 WAITS = "its programs wait for one another"
-LOADED = "and it goes through addresses that it has loaded, or made of integers"
+LOADED = "and it uses addresses that it has loaded or computed from integers"
 WHY = {
     "reads": f"{WAITS}, {LOADED}",
     "writes": f"{WAITS}, {LOADED}",

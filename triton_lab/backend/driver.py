@@ -47,7 +47,7 @@ class CPUDriver(DriverBase):
         driver = gpu_driver()
         if driver is None:
             raise RuntimeError(
-                _("the kernel {name} was compiled for {target}, which is not here").format(
+                _("the kernel {name} was compiled for {target}, but this machine has no such GPU").format(
                     name=metadata.name, target=metadata.target
                 )
             )

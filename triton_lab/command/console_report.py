@@ -124,7 +124,7 @@ def summary(heard: Heard) -> str:
     launches = messages.count(len(heard.lines), "launch", "launches")
     found = [messages.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in SEVERITIES]
     if not heard.lines:
-        return _("no launch was checked, so nothing is known")
+        return _("no launch was checked")
     known = sum(one.known for one in heard.findings)
     found += [f"{messages.count(known, 'known finding')} left out"] if known else []
     return _("{launches} of {kernels}: {found}").format(

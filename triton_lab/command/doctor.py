@@ -44,7 +44,7 @@ def examine() -> Iterator[Checked]:
             yield Checked(
                 name,
                 "missing",
-                _("cannot be looked at: {type}: {error}").format(type=type(error).__name__, error=error),
+                _("cannot be examined: {type}: {error}").format(type=type(error).__name__, error=error),
             )
 
 
@@ -65,7 +65,7 @@ def _packages() -> Iterator[Checked]:
     """The required packages; of those that are installed, only the three most important are listed."""
     if _version("triton-lab") is None:
         remedy = _("{pip} . in a clone's folder, or install a wheel.").format(pip=_PIP)
-        yield Checked("triton-lab", "missing", _("not installed here, only on Python's path"), remedy)
+        yield Checked("triton-lab", "missing", _("not installed, only on Python's path"), remedy)
         return
     wanted_by_name = {re.split(r"[^\w.-]", each, maxsplit=1)[0]: each for each in metadata.requires("triton-lab") or ()}
     for name, wanted in wanted_by_name.items():

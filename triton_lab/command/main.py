@@ -65,12 +65,15 @@ def lab(arguments: tuple[str, ...]) -> None:
 @option(
     "--language",
     type=LANGUAGES,
-    help=N_("The language, as far as it is translated; by default that of FOLDER, else English."),
+    help=N_(
+        "The language of the course; chapters without a translation are in English. Default: the language of FOLDER, "
+        "else English."
+    ),
 )
 @option(
     "--solutions/--no-solutions",
     default=None,
-    help=N_("Solve the exercises, or leave them open; by default as in FOLDER."),
+    help=N_("Copy the course with or without solutions. Default: as in FOLDER, else without."),
 )
 def course(folder: Path | None, list_: bool, language: str | None, solutions: bool | None) -> None:
     """Copy the course into FOLDER, or renew what you have not changed there.
@@ -165,30 +168,46 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
     metavar="TARGET",
     default="cpu",
     help=N_(
-        "Where kernels run: cpu (by default), gpu or auto. With sm_90 or another instruction set they run on the CPU, "
-        "and what such a GPU would refuse is an error."
+        "Where kernels run: cpu (the default), gpu or auto. With an architecture such as sm_90 they run on the CPU, "
+        "and a kernel that such a GPU would refuse is an error."
     ),
 )
 @option("--format", "form", type=FORMS, default="text", help=N_("text; json; or sarif, which code hosts read."))
 @option("--output", type=FILE, metavar="FILE", help=N_("Write the findings to FILE."))
-@option("--baseline", type=FILE, metavar="FILE", help=N_("Leave out the findings in FILE, which --format json wrote."))
-@option("--select", multiple=True, metavar="KINDS", help=N_("Report these kinds of findings alone: race,overflow."))
+@option(
+    "--baseline",
+    type=FILE,
+    metavar="FILE",
+    help=N_("Leave out the findings in FILE, a report written with --format json."),
+)
+@option("--select", multiple=True, metavar="KINDS", help=N_("Report only these kinds of findings: race,overflow."))
 @option("--ignore", multiple=True, metavar="KINDS", help=N_("Leave these kinds of findings out."))
 @option(
     "--passes",
     metavar="TARGET",
     help=N_(
-        "Run each kernel after each pass of the compiler for TARGET, such as sm_90, and name a pass that changes it."
+        "Run each kernel after each pass of the compiler for TARGET, such as sm_90, and report a pass that changes "
+        "its result."
     ),
 )
-@option("--max-spills", type=click.IntRange(min=0), metavar="N", help=N_("The most spilled registers of a thread."))
-@option("--max-registers", type=click.IntRange(min=0), metavar="N", help=N_("The most registers of a thread."))
-@option("--max-shared", type=click.IntRange(min=0), metavar="BYTES", help=N_("The most shared memory of a program."))
+@option(
+    "--max-spills", type=click.IntRange(min=0), metavar="N", help=N_("Maximum number of spilled registers of a thread.")
+)
+@option("--max-registers", type=click.IntRange(min=0), metavar="N", help=N_("Maximum number of registers of a thread."))
+@option(
+    "--max-shared",
+    type=click.IntRange(min=0),
+    metavar="BYTES",
+    help=N_("Maximum shared memory of a program, in bytes."),
+)
 @option(
     "--min-occupancy",
     type=click.FloatRange(min=0, max=100),
     metavar="PERCENT",
-    help=N_("The least share of a multiprocessor's warps that run at once. These limits are for sm_90 by default."),
+    help=N_(
+        "Minimum occupancy: the share of a multiprocessor's warps that run at once. These limits are for sm_90 by "
+        "default."
+    ),
 )
 @option("--strict", is_flag=True, help=N_("Treat warnings and unchecked launches as errors."))
 def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
@@ -224,19 +243,23 @@ def explain(kinds: tuple[str, ...]) -> None:
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
 @option("--csv", "table", type=FILE, metavar="FILE", help=N_("Write the table to FILE, one row for each exercise."))
 @option(
-    "--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help=N_("The limit for each notebook.")
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=300.0,
+    show_default=True,
+    help=N_("The limit for each notebook, in seconds."),
 )
 @option("--jobs", type=click.IntRange(min=1), help=N_("How many notebooks run at a time; by default one per CPU."))
 @option(
     "--released",
     type=FILE,
     metavar="PATH",
-    help=N_("A notebook, or a folder of notebooks, with the checks that count."),
+    help=N_("A notebook, or a folder of notebooks, whose checks give points."),
 )
 @option(
     "--scheduler",
     metavar="ADDRESS",
-    help=N_("A Dask scheduler, such as tls://host:8786. Its workers share the notebooks."),
+    help=N_("A Dask scheduler, such as tls://host:8786. Its workers grade the notebooks."),
 )
 @option(
     "--tls-ca-file",

@@ -77,10 +77,12 @@ def ran(
         )
     for line in left.hidden:
         heard.unseen.append(
-            _("launches in a process that the script started and that reported nothing: {line}").format(line=line)
+            _("the script started a process that reported nothing about its launches: {line}").format(line=line)
         )
     for line in left.running:
-        heard.unseen.append(_("launches in a process that still runs after the script ended: {line}").format(line=line))
+        heard.unseen.append(
+            _("a process that the script started still runs after the script ended: {line}").format(line=line)
+        )
     return heard, outcome
 
 
@@ -95,9 +97,7 @@ def _outcome(left: ScriptRemains, heard: Heard) -> ScriptOutcome:
     if any(one.broken for one in own) or (own and sum(len(one.entries) for one in own) != left.written):
         incomplete = _("the record of the script's launches is damaged")
     elif not own:
-        incomplete = _("nothing is known of the script's launches: its process {how} and left no record").format(
-            how=how
-        )
+        incomplete = _("the script's launches are not known: its process {how} and left no record").format(how=how)
     undrawn = "" if "drawn" in entries else _("the script's process ended before its cards were drawn")
     if "undrawn" in entries:
         undrawn = str(entries["undrawn"]["why"])

@@ -143,7 +143,7 @@ class _Family:
         return max(PAUSE, _SHARE * (self._last - begun))
 
     def _alive(self) -> list[descendants.Process]:
-        """Those that run; the orphans among the others, which nobody else asks for, are asked how they ended."""
+        """The processes that still run. Orphans among the others are reaped here, since they have no other parent."""
         alive = []
         for one in descendants.descendants(os.getpid(), self._before):
             if not one.ended:

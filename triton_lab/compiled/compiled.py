@@ -125,9 +125,7 @@ class Compiled:
         from triton_lab.compiled.passes import passes_of
 
         if self.request is None:
-            raise LookupError(
-                _("the file of a kernel that was compiled elsewhere does not hold its passes: compile it here")
-            )
+            raise LookupError(_("a kernel that was loaded from a file has no passes: compile it here"))
         return passes_of(self.request, self.kernel, (self.file, self.line))
 
     @cached_property
@@ -215,7 +213,10 @@ class Compiled:
 
         if not isinstance(self.launch, Launch):
             raise LookupError(
-                _("only a recorded launch has addresses. Record it with lab.record(), and call its launch.compile(...)")
+                _(
+                    "only a recorded launch has addresses. Record the launch with lab.record(), and call "
+                    "launch.compile(...)"
+                )
             )
         return self.launch, self.launch.accesses
 
@@ -305,7 +306,7 @@ class Difference:
         ]
         if stage not in both:
             raise LookupError(
-                _("no stage {stage} exists as text in both; these do: {both}").format(
+                _("the stage {stage} does not exist as text in both; these stages do: {both}").format(
                     stage=repr(stage), both=", ".join(both)
                 )
             )

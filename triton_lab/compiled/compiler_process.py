@@ -42,7 +42,7 @@ def main() -> None:
     def answer(told: dict[str, Any]) -> None:
         answers.write(json.dumps(told) + "\n")
 
-    import triton  # noqa: F401  so that it is there when somebody asks
+    import triton  # noqa: F401  loaded before the first request
 
     try:
         _answer_all(answer)

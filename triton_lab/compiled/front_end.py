@@ -79,14 +79,14 @@ def options_of(backend: Any, architecture: Architecture, given: Mapping[str, Any
         if name not in known:
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
             raise ValueError(
-                _("{target} has no option {name}; there is {names}").format(
+                _("{target} has no option {name}; its options are {names}").format(
                     target=architecture.name, name=repr(name), names=", ".join(near)
                 )
             )
         if name in ("num_warps", "num_stages", "num_ctas") and (not isinstance(value, int) or value < 1):
-            raise ValueError(_("{name}={value}: a number above 0 is needed").format(name=name, value=repr(value)))
+            raise ValueError(_("{name}={value}: the number must be above 0").format(name=name, value=repr(value)))
     warps = given.get("num_warps", 1)
     if warps & (warps - 1):
-        raise ValueError(_("num_warps={warps}: a power of 2 is needed").format(warps=warps))
+        raise ValueError(_("num_warps={warps}: the number must be a power of 2").format(warps=warps))
     # Triton's own default, given explicitly: Triton remarks on it otherwise.
     return {"enable_fp_fusion": bool(knobs.language.default_fp_fusion), **given}

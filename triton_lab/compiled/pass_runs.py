@@ -128,7 +128,7 @@ class PassRuns(list[PassRun]):
             )
         ran = messages.count(len(self) - len(self.unknown), "module")
         if self.unknown:
-            return _("{kernel} for {target}: of {unknown} it is not known whether they change the result").format(
+            return _("{kernel} for {target}: for {unknown} it is not known whether they change the result").format(
                 kernel=self.kernel, target=self.target, unknown=messages.count(len(self.unknown), "pass", "passes")
             )
         return _("{kernel} for {target}: no pass changes the result ({ran} run on the launch's inputs)").format(
@@ -177,7 +177,7 @@ def executables(request: Request, modules: list[str], place: tuple[str, int]) ->
     return {
         number: _executable(str(outcome.stages[str(number)]))
         if str(number) in outcome.stages
-        else _("the compiler does not read its own text")
+        else _("the compiler cannot read its own output")
         for number in range(len(modules))
     }
 
@@ -218,7 +218,7 @@ def _run(
 ) -> PassRun:
     """The module after one pass, run; ``before`` is what ``last``, the module that ran before it, computes."""
     if is_late:
-        runs = _("{seconds} s had passed").format(seconds=messages.significant(LIMIT))
+        runs = _("the limit of {seconds} s was reached").format(seconds=messages.significant(LIMIT))
     if isinstance(runs, str):
         return PassRun(number, changed, NOT_RUN, stopped=runs)
     try:

@@ -97,7 +97,7 @@ class Passes(list[Pass]):
             grown = [f"{name} {before} → {after}" for name, (before, after) in one.ops.items()][:4]
             changed = ", ".join(grown) or _("order, attributes or operands") if one.changed else "nothing"
             rows.append((str(number or ""), one.name, time, changed))
-        return "\n".join([*aligned(rows), *([_("the rest was too long to read")] if self.cut else [])])
+        return "\n".join([*aligned(rows), *([_("the rest was too long")] if self.cut else [])])
 
     def __repr__(self) -> str:
         return str(self)

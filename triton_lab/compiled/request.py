@@ -40,7 +40,7 @@ def source_of(kernel: Any, signature: Signature, constants: Mapping[str, Any]) -
         _check_type(function, name, types[name])
         if hint not in ("", "16"):
             raise ValueError(
-                _("{name}: {given} may end only in :16, for a multiple of 16").format(
+                _("{name}: {given} may end only in :16, which means a multiple of 16").format(
                     name=name, given=repr(given[name])
                 )
             )
@@ -67,9 +67,9 @@ def _function(kernel: Any) -> Any:
         found = found.fn
     if not isinstance(found, JITFunction):
         raise TypeError(
-            _(
-                "{kernel} is not a kernel that can be compiled: a function under @triton.jit or @gluon.jit is needed"
-            ).format(kernel=repr(kernel))
+            _("{kernel} is not a kernel: only a function with @triton.jit or @gluon.jit can be compiled").format(
+                kernel=repr(kernel)
+            )
             + (_(", defined without TRITON_INTERPRET=1") if type(found).__name__ == "InterpretedFunction" else "")
         )
     return found

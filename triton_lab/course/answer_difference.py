@@ -73,7 +73,7 @@ def unlike(
         )
         at = list(first) if first else "its only element"
         if launch is not None and program is None:
-            message = _("{which} has no value at {at}. It must be {wanted}: {by}.{others}").format(
+            message = _("{which} has no value at {at}, but it must be {wanted}: {by}.{others}").format(
                 which=which, at=at, wanted=value_text(wanted[first]), by=by, others=others
             )
         else:

@@ -85,7 +85,7 @@ class LocalAnswer:
         except Unanswered as error:
             return Attempt(inputs, fault=error.fault)
         if not hasattr(function, "__code__"):
-            return Attempt(inputs, fault=AnswerFault(_("That is a kernel. Give the function that launches it.")))
+            return Attempt(inputs, fault=AnswerFault(_("This is a kernel. Pass the function that launches it.")))
         on = told(inputs)
         with target("cpu"), limits(max_steps=MOST_STEPS), record() as launches:
             try:
@@ -137,7 +137,7 @@ class LocalAnswer:
         if not isinstance(made, Schedule):
             raise Unanswered(AnswerFault(returned(type(made).__name__, "a schedule"), on))
         if made.scop is not given.scop:
-            message = _("That is not an order of the given nest. Start from `order`, and do not cut it.")
+            message = _("This is not an order of the original nest. Start from `order`, and do not cut it.")
             raise Unanswered(AnswerFault(message, on))
         return made
 

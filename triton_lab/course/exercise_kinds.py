@@ -54,7 +54,7 @@ class Exercise(ABC):
         """The fault of ``answer``, None if it is right. Nothing is shown or kept.
 
         >>> print(lab.course.exercise("add_constant").judge(lambda x, value: x + value))
-        The numbers are right, but no kernel stored them. Let your kernel compute them.
+        The numbers are right, but no kernel stored them. Compute them in your kernel.
         Tried with x (96,) float32, value = 2.5.
         """
         try:

@@ -232,7 +232,9 @@ def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
             _killed(judge)
             raise
         return said, late or (
-            _("its judge ended with {returncode}").format(returncode=judge.returncode) if judge.returncode else ""
+            _("its judge ended with exit code {returncode}").format(returncode=judge.returncode)
+            if judge.returncode
+            else ""
         )
 
 

@@ -163,8 +163,8 @@ def unmade(
         found = placed.holding(world.over(placed.start, bytes_of(placed.tensor)))
         if found.shape != must.shape or not bool(near(found, must).all()):
             return _(
-                "The numbers are right, but the steps do not compute all of them: with other inputs the "
-                "same launches give wrong numbers. Let the steps compute everything from the arguments."
+                "The numbers are right, but the steps do not compute all of them: with other inputs the same "
+                "launches give wrong numbers. Compute everything from the arguments in the steps."
             )
     return ""
 

@@ -63,7 +63,7 @@ class OrderExercise(Exercise):
         try:
             if not made.is_legal:
                 return AnswerFault(
-                    _("That order is not legal. {violations}.").format(violations=made.legality.violations[0]),
+                    _("This order is not legal. {violations}.").format(violations=made.legality.violations[0]),
                     on,
                     picture=made,
                 )
@@ -85,7 +85,7 @@ def steps(most: int) -> Property:
         found = _steps(made)
         if found <= most:
             return ""
-        return _("it takes {steps} one after the other; {most} are enough").format(
+        return _("it needs {steps} one after the other; {most} are enough").format(
             steps=messages.count(found, "step"), most=messages.number(most)
         )
 
@@ -162,8 +162,8 @@ def _unlike(found: Scop, asked: Scop) -> AnswerFault | None:
         _shown(wanted.range().subtract(mine.range()), found, _("{target} is not written, but must be"))
         or _shown(mine.range().subtract(wanted.range()), found, _("{target} is written, but must not be"))
         or _shown(_twice(mine), found, _("{target} is written more than once"))
-        or _shown(_sources(asked).subtract(_sources(found)), found, _("{source} must go into {target}, but does not"))
-        or _shown(_sources(found).subtract(_sources(asked)), found, _("{source} goes into {target}, but must not"))
+        or _shown(_sources(asked).subtract(_sources(found)), found, _("{target} must depend on {source}, but does not"))
+        or _shown(_sources(found).subtract(_sources(asked)), found, _("{target} depends on {source}, but must not"))
         or _other_numbers(found, asked)
     )
 

@@ -182,7 +182,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return _("it cannot be read: {strerror}").format(strerror=error.strerror)
     if isinstance(error, RecursionError):
-        return _("its brackets are nested too deep")
+        return _("its brackets are nested too deeply")
     return str(error) if isinstance(error, _Damaged) else f"it is not JSON: {error}"[:200]
 
 

@@ -58,7 +58,7 @@ def handed_in(path: Path, released: Path | None = None) -> HandedIn:
             str(path), (), named, _("it cannot be read: {strerror}").format(strerror=error.strerror or error)
         )
     except RecursionError:
-        return HandedIn(str(path), (), named, _("this is not a notebook: its JSON is too deep"))
+        return HandedIn(str(path), (), named, _("this is not a notebook: its JSON is nested too deeply"))
     except (ValueError, KeyError, TypeError, AttributeError, MemoryError) as error:
         told = str(error) if isinstance(error, _NoNotebook) else ""
         return HandedIn(
@@ -68,7 +68,9 @@ def handed_in(path: Path, released: Path | None = None) -> HandedIn:
         known = {one.name: one.chapter for one in exercises()}
         named = _of_chapters({known[cell.checks] for cell in cells if cell.checks in known})
     if not named:
-        told = _("the file's name begins with no chapter's name, and the file has no check: nothing counts")
+        told = _(
+            "the file's name does not begin with a chapter's name, and the file has no check: there is nothing to grade"
+        )
         return HandedIn(str(path), cells, (), told)
     return HandedIn(str(path), cells, named)
 
@@ -110,7 +112,7 @@ def _cells(path: Path) -> tuple[Cell, ...]:
         raise _NoNotebook(_("it is not JSON")) from None
     cells = notebook["cells"] if isinstance(notebook, dict) else None
     if not isinstance(cells, list) or len(cells) > _CELLS:
-        raise _NoNotebook(_("it has no list of cells, or too long a one"))
+        raise _NoNotebook(_("it has no list of cells, or the list is too long"))
     texts = [_text(one) for one in cells if one["cell_type"] == "code"]
     return tuple(Cell(text, checked(text) or "") for text in texts)
 

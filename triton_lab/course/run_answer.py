@@ -158,7 +158,7 @@ def _not_launched(results: Sequence[Placed], launches: Sequence[Launch], on: str
     for placed in results:
         first = (0,) * placed.tensor.dim()
         if placed.tensor.numel() and storing(launches, placed, first)[0] is None:
-            return AnswerFault(_("The numbers are right, but no kernel stored them. Let your kernel compute them."), on)
+            return AnswerFault(_("The numbers are right, but no kernel stored them. Compute them in your kernel."), on)
     return None
 
 
@@ -204,9 +204,9 @@ def _unmade(
             first = first_of(near)
             at = list(first) if first else "its only element"
             message = _(
-                "The numbers are right, but the launches do not compute all of them. With other inputs "
-                "the same launches give {found} at {at}; it must be {wanted}. Let the kernel compute "
-                "everything from the arguments."
+                "The numbers are right, but the launches do not compute all of them. With other inputs the same "
+                "launches give {found} at {at}, but it must be {wanted}. Compute everything from the arguments in "
+                "the kernel."
             ).format(found=value_text(found[first]), at=at, wanted=value_text(wanted[first]))
             return AnswerFault(message, on, launch, launch)
     for name, placed in attempt.tensors.items():
@@ -223,8 +223,8 @@ def _lucky(launches: Sequence[Launch], on: str) -> AnswerFault | None:
         line = line_of_luck(launch)
         if line is not None:
             message = _(
-                "The numbers are right by luck. The load in line {line} has a mask but no other=..., and "
-                "its masked-off lanes go into the result. Their values are undefined."
+                "The numbers are right by chance: they depend on masked-off lanes of the load in line {line}, whose "
+                "values are undefined. Pass other=... to the load."
             ).format(line=line)
             return AnswerFault(message, on, launch, launch)
     return None

@@ -138,7 +138,9 @@ def main(arguments: Sequence[str]) -> None:
     import argparse
 
     parser = argparse.ArgumentParser(prog="python -m triton_lab.examples.gpu_recordings", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help=_("where they go; else into the package"))
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=FOLDER, help=_("the folder for the recordings; default: the package")
+    )
     folder = parser.parse_args(arguments).folder
     from triton_lab.launch.saving.launch_reader import load
 

@@ -48,7 +48,7 @@ def split_k_kernel(
         a = tl.load(a_ptrs, mask=in_rows & (k < K)[None, :], other=0.0)
         b = tl.load(b_ptrs, mask=(k < K)[:, None] & in_columns, other=0.0)
         accumulator = tl.dot(a, b, accumulator, input_precision="ieee")
-    # Nobody reads C before the launch ends, so no order is asked of these additions.
+    # No program reads C before the launch ends, so these additions need no memory order.
     tl.atomic_add(c_ptr + m[:, None] * N + n[None, :], accumulator, mask=in_rows & in_columns, sem="relaxed")
 
 

@@ -101,7 +101,7 @@ def _code(
 ) -> BoundBlock:
     *body, terminator = block.ops
     if terminator.name not in TERMINATORS:
-        raise Unsupported(_("no operation may end a block with {name}").format(name=terminator.name), terminator)
+        raise Unsupported(_("a block cannot end with {name}").format(name=terminator.name), terminator)
     last_use: dict[int, int] = {}
     own = set(block.arguments)
     for position, op in enumerate(body):

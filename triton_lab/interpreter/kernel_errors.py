@@ -160,8 +160,8 @@ class EndlessRecursion(RecursionError):
     def __init__(self, calls: int) -> None:
         super().__init__(
             _(
-                "functions of the kernel call each other {calls} deep, and no deeper is allowed: "
-                "write a loop, or let a constant end it earlier"
+                "functions of the kernel call each other {calls} deep, which is the limit: write a loop, or end the "
+                "recursion earlier by a constant"
             ).format(calls=f"{calls:,}")
         )
         self.calls = calls

@@ -217,7 +217,7 @@ class Machine:
             waits = [strand.wait for strand in waiting if strand.wait is not None]
             if self.ended == ended and self.memory.version == version and not any(wait.counts for wait in waits):
                 numbers = np.sort(np.concatenate([strand.programs for strand in waiting]))
-                raise Deadlock(_("every program that is left waits for another one"), waits[0].op, numbers)
+                raise Deadlock(_("every remaining program waits for another one"), waits[0].op, numbers)
 
     def _hurried(self, waiting: list[Strand], late: list[Strand], heads: dict[int, Strand], total: int) -> list[Strand]:
         """Run those of ``waiting`` that may go on by now, and return those that still wait. ``late`` are the newest of

@@ -73,7 +73,7 @@ def elements(value: Value, type: Type) -> Array:
         return value.elements(dtype_of(type))
     if isinstance(value, MaskBox):
         return value.elements()
-    raise TypeError(_("a descriptor and a part of shared memory have no elements"))
+    raise TypeError(_("a descriptor or a part of shared memory has no elements"))
 
 
 def spread(value: Value, type: Type) -> Array:
@@ -118,7 +118,7 @@ def _merge_views(pieces: Sequence[tuple[Array, Value]], programs: int) -> Shared
         for _unused, view in views
     ]
     if not all(alike):
-        raise ValueError(_("programs that run together take different buffers here"))
+        raise ValueError(_("programs that run together use different buffers here"))
     base = np.zeros(programs, np.int64)
     for rows, view in views:
         base[rows] = view.base

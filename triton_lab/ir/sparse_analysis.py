@@ -1,6 +1,6 @@
 """Forward analyses of a plan's values: a lattice, and a transfer function for each operation, settled to a fixed point.
 
-Control flow, calls and functions of elements need no transfer functions: what they hand on is joined.
+Control flow, calls and functions of elements need no transfer functions: the values that they pass on are joined.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def explain(step: Step | None = None) -> StepView:
     if step is None:
         if not history:
             raise RuntimeError(
-                _("no step has run yet. lab.lazy.mark_step() runs the pending operations; so does reading a value")
+                _("no step has run yet. Call lab.lazy.mark_step() to run the pending operations, or read a value")
             )
         step = history[-1]
     if not isinstance(step, Step):

@@ -168,7 +168,7 @@ class _Placer:
                 continue
             readers = [region for region in order if number in region.uses]
             if any(region.kind in ("reduction", "scan", "matmul") for region in readers):
-                refused[index] = _("a reduction or a matrix product reads elements of it after the first write")
+                refused[index] = _("a reduction or a matrix product reads its elements after the first write")
             elif any(read.view is not None for region in readers for read in region.reads if read.node == number):
                 refused[index] = _("a kernel reads it in another order than it writes")
             else:

@@ -155,7 +155,7 @@ def _unfit_under(limits: Limits) -> str:
     if limits.steps is not None:
         return _("its steps are limited")
     if limits.batch is not None and limits.engine == "auto":
-        return _("so many of its programs shall run together")
+        return _("a limit on programs that run together is set")
     return ""
 
 
@@ -212,7 +212,7 @@ class _Variant:
         the wait.
         """
         if not self._final and not background_compiler.background.finish(functools.partial(self._make, executable)):
-            self.why = _("nothing is compiled any more: the process ends, or was forked while a kernel was compiled")
+            self.why = _("kernels are no longer compiled: the process is ending, or was forked during a compilation")
 
     def _make(self, executable: Executable) -> None:
         from triton_lab.native.llvm import jit
@@ -227,7 +227,7 @@ class _Variant:
             except (Unsupported, jit.CannotCompile) as error:
                 self.why = str(error)
             except Exception as error:
-                self.why = _("a fault of triton-lab's: {name}: {error}").format(name=type(error).__name__, error=error)
+                self.why = _("an error in triton-lab: {name}: {error}").format(name=type(error).__name__, error=error)
                 if os.environ.get("TRITON_LAB_RAISE"):
                     self._final = True
                     raise
@@ -270,7 +270,7 @@ class _Variant:
         self._handed = self._handed + 1 if handed else 0
         if engine == "auto" and self._handed == _MOST_HANDED:
             self.built, self._stage = None, len(self._stages)
-            self.why = _("its checks hand programs to NumPy in every launch")
+            self.why = _("its checks leave programs to NumPy in every launch")
 
 
 def _never(executable: Executable) -> str:

@@ -25,8 +25,8 @@ def choice(chosen: Engine) -> str:
             chosen=chosen, lacking=lacking
         )
     if chosen == "auto":
-        return _("auto: kernels that cost much are compiled to machine code, NumPy runs the others")
-    return _("native: kernels are compiled to machine code, NumPy runs what that cannot do")
+        return _("auto: costly kernels are compiled to machine code; NumPy runs the others")
+    return _("native: kernels are compiled to machine code; NumPy runs kernels that cannot be compiled")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Engines:
 
     def __str__(self) -> str:
         if not self.launches:
-            return _("no launch had a choice so far")
+            return _("no launch so far")
         rows = [("kernel", "native", "NumPy", "why NumPy")]
         for kernel in dict.fromkeys(ran.kernel for ran in self.launches):
             own = [ran for ran in self.launches if ran.kernel == kernel]

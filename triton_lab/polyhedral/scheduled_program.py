@@ -149,7 +149,7 @@ def instance(statement: Statement, arguments: tuple[Expr, ...]) -> Assign:
     """The assignment of ``statement``, with expressions in place of its iterators."""
     if statement.body is None:
         raise ValueError(
-            _("{name} has no body, so its program can be shown but not written out").format(name=statement.name)
+            _("{name} has no body, so its program can be shown but not generated").format(name=statement.name)
         )
     values = dict(zip(statement.iterators, arguments, strict=True))
     target = rebuild(statement.body.target, lambda e: e)
@@ -162,5 +162,5 @@ def program_text(schedule: Ordered, language: str) -> str:
     """The program as text in ``language``: "c" or "python"."""
     printers: dict[str, Printer] = {"c": CPrinter(), "python": PythonPrinter()}
     if language not in printers:
-        raise ValueError(_("there is no language {language}; there are c and python").format(language=repr(language)))
+        raise ValueError(_("there is no language {language}; choose c or python").format(language=repr(language)))
     return "\n".join(printers[language].statement_lines(with_bodies(schedule, schedule.nodes)))

@@ -186,9 +186,8 @@ class Cluster:
             ).format(address=self.address, kernel=kernel)
         if found.able:
             return _(
-                "the launch of {kernel} was given up: {worker}, which runs it, does not answer any more. "
-                "Nothing was written to the tensors. Launch it again, and tell the administrator of the "
-                "worker."
+                "the launch of {kernel} was given up: its worker {worker} no longer answers. Nothing was written to "
+                "the tensors. Launch it again, and tell the worker's administrator."
             ).format(kernel=kernel, worker=found.worker)
         return _(
             "the launch of {kernel} was withdrawn: its worker is gone, and no other suitable worker "

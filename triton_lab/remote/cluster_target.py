@@ -237,9 +237,8 @@ class RemoteLauncher(Launcher):
         if any(type in ("*i64", "*u64") for type in self.source.signature.values()) and follows_pointers(self.source):
             raise ArgumentError(
                 _(
-                    "the kernel {name} follows addresses that it loads from memory, and the memory behind "
-                    "them is not sent to a worker. Pass the tensors themselves, or run the kernel on this "
-                    "machine's target 'cpu'"
+                    "the kernel {name} uses addresses that it loads from memory, but the memory behind them is not "
+                    "sent to a worker. Pass the tensors themselves, or run the kernel on this machine's target 'cpu'"
                 ).format(name=self.metadata.name)
             )
 
@@ -257,7 +256,7 @@ def _sent(name: str, type: Any, argument: Any) -> Any:
     if tensor is None:
         raise ArgumentError(
             _(
-                "argument {name} is a bare address, and the memory behind it is not sent to a worker: pass the tensor"
+                "argument {name} is only an address, and the memory behind it is not sent to a worker: pass the tensor"
             ).format(name=repr(name))
         )
     base = TensorArgument(

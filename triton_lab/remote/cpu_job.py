@@ -55,7 +55,7 @@ def perform_shard(work: ShardWork, shared: bytes) -> JobAnswer:
     """Run the programs of the packed launch ``shared``. A kernel's errors are part of the answer, others are raised."""
     whole = wire_data.unpacked(shared, len(shared))
     if type(whole) is not shard.Whole:
-        raise DataError(_("a part came without its launch"))
+        raise DataError(_("a part of a launch came without the launch"))
     start = time.perf_counter()
     done = shard.perform(whole, work.own)
     return JobAnswer(times=(time.perf_counter() - start,), returned=wire_data.packed(done))

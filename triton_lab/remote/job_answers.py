@@ -29,7 +29,7 @@ def answer_of(data: Any, most: int) -> JobAnswer:
     given = unpacked(data, 2 * most)
     kinds = {one.name: _KINDS[str(one.type)] for one in dataclasses.fields(Reply)}
     if type(given) is not dict or {name: type(one) for name, one in given.items()} != kinds:
-        raise DataError(_("it is no reply of a worker's"))
+        raise DataError(_("it is not a reply from a worker"))
     reply = Reply(**given)
     hold(reply.format == FORMAT, "its version")
     hold(len(reply.worker) <= _NAME and len(reply.why) <= _TEXT and len(reply.printed) <= 2 * _TEXT, "its texts")
@@ -48,7 +48,7 @@ _KINDS = {"str": str, "bytes": bytes, "int": int}
 
 def _checked(answer: Any) -> JobAnswer:
     if type(answer) is not JobAnswer:
-        raise DataError(_("it is no answer"))
+        raise DataError(_("it is not an answer"))
     hold(len(answer.times) <= _TIMES and all(0 <= one < 1e9 for one in answer.times), "its times")
     hold(0 <= answer.compile < 1e9 and len(answer.device) <= _NAME, "its time")
     if answer.other is not None:

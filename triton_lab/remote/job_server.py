@@ -158,7 +158,7 @@ def _written(file: IO[bytes], most: int) -> tuple[str, bytes]:
     """Why there is no answer, or else the job's answer."""
     size = os.fstat(file.fileno()).st_size
     if size > most:
-        return _("its answer has {size} MB, but at most {most} MB may come back").format(
+        return _("its answer has {size} MB, but at most {most} MB are allowed").format(
             size=f"{size / 2**20:.0f}", most=f"{most / 2**20:.0f}"
         ), b""
     file.seek(0)

@@ -43,7 +43,7 @@ class QueuePosition:
         if not isinstance(found, dict) or {name: type(one) for name, one in found.items()} != kinds:
             raise ValueError(_("the scheduler does not report the job's position"))
         if not math.isfinite(found["silent"]):
-            raise ValueError(_("the scheduler does not report since when the worker is silent"))
+            raise ValueError(_("the scheduler does not report how long the worker has been silent"))
         return cls(**found)
 
 

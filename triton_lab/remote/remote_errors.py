@@ -24,7 +24,7 @@ class DataError(ValueError):
 def hold(condition: bool, what: str) -> None:
     """Raise DataError if the ``condition`` does not hold for ``what``, a part of what came from elsewhere."""
     if not condition:
-        raise DataError(_("{what} cannot be right").format(what=what))
+        raise DataError(_("{what} is not valid").format(what=what))
 
 
 _ASK = {"launch": "lab.target", "call": "lab.spread"}
@@ -53,16 +53,14 @@ def raised(answer: JobAnswer, call: Any, kernel: str, deed: str = "launch") -> B
             return _kernel_error(failure, call, answer.worker)
         except Exception as error:  # a worker may send anything about a kernel
             return RemoteError(
-                _("what stopped {kernel} on {worker} cannot be read ({type}). {after}").format(
+                _("the error of {kernel} on {worker} cannot be read ({type}). {after}").format(
                     kernel=kernel, worker=answer.worker, type=type(error).__name__, after=translated(_AFTER[deed])
                 )
             )
     if isinstance(failure, JobEnded):
         limit = "took more than" in failure.why
         advice = (
-            _("ask for more with {ask}(..., max_seconds=...), or {deed} less at once. ").format(
-                ask=_ASK[deed], deed=deed
-            )
+            _("allow more with {ask}(..., max_seconds=...), or {deed} less at once. ").format(ask=_ASK[deed], deed=deed)
             if limit
             else ""
         )
@@ -104,8 +102,8 @@ def _python_error(failure: Raised, where: str, deed: str) -> BaseException:
     if failure.type in ("MemoryError", "OutOfMemoryError"):
         return RemoteError(
             _(
-                "out of memory {where}: {text}\n  Ask for more with {ask}(..., max_bytes=...), or {deed} "
-                "less at once. {after}"
+                "out of memory {where}: {text}\n  Allow more with {ask}(..., max_bytes=...), or {deed} less at once. "
+                "{after}"
             ).format(where=where, text=failure.text, ask=_ASK[deed], deed=deed, after=translated(_AFTER[deed]))
         )
     text = f"{failure.text}\n  {where}. {translated(_AFTER[deed])}" + (

@@ -73,17 +73,17 @@ def client(address: str, security: Any, timeout: float) -> Any:
 def opened(result: Any, most: int) -> Any:
     """The plain value of a result: None, numbers, texts, bytes, tuples and dicts of these. Raises Refused."""
     if not isinstance(result, Sealed) or result.header is None:
-        raise Refused(_("a result came in no form that Dask sends"))
+        raise Refused(_("a result did not come in Dask's format"))
     header = result.header
     if header.get("serializer") == "error":
         raise Refused(
-            _("what was sent could not be packed: {joined}").format(
-                joined=repr(_joined(result.frames, _TEXT * 4)[:_TEXT])
-            )
+            _("the data could not be packed: {joined}").format(joined=repr(_joined(result.frames, _TEXT * 4)[:_TEXT]))
         )
     if header.get("serializer") != "msgpack" or "is-collection" in header:
         raise Refused(
-            _("a result was packed by {get}, and data alone is read").format(get=f"{header.get('serializer')!s:.40}")
+            _("a result was packed by {get}, but only plain data is read").format(
+                get=f"{header.get('serializer')!s:.40}"
+            )
         )
     if sum(map(len, result.frames)) > most:
         raise Refused(_("a result has more than {most} MB").format(most=most >> 20))
@@ -93,7 +93,7 @@ def opened(result: Any, most: int) -> Any:
     except Refused:
         raise
     except Exception as error:
-        raise Refused(_("a result is no MessagePack ({type})").format(type=type(error).__name__)) from None
+        raise Refused(_("a result is not MessagePack ({type})").format(type=type(error).__name__)) from None
 
 
 def decoded(frames: list[Any]) -> Any:
@@ -113,17 +113,17 @@ def decoded(frames: list[Any]) -> Any:
     except Refused:
         raise
     except Exception as error:
-        raise Refused(_("a message is no MessagePack ({type})").format(type=type(error).__name__)) from None
+        raise Refused(_("a message is not MessagePack ({type})").format(type=type(error).__name__)) from None
     return found
 
 
 def _sealed(offset: Any, frames: list[Any]) -> Sealed:
     if type(offset) is not int or not 0 < offset < len(frames):
-        raise Refused(_("a message refers to what it does not have"))
+        raise Refused(_("a message refers to a part that it does not have"))
     header = _unpacked(frames[offset], sealed=False)
     count = header.get("num-sub-frames") if isinstance(header, dict) else None
     if type(count) is not int or not 0 <= count < len(frames) - offset:
-        raise Refused(_("a message refers to what it does not have"))
+        raise Refused(_("a message refers to a part that it does not have"))
     return Sealed(frames[offset + 1 : offset + 1 + count], header)
 
 
@@ -168,7 +168,7 @@ def _unpacked(data: Any, *, sealed: bool, hook: Any = None) -> Any:
 
 
 def _no_extension(code: int, data: bytes) -> Any:
-    raise Refused(_("a message has an extension ({code}), and data alone is read").format(code=code))
+    raise Refused(_("a message has an extension ({code}), but only plain data is read").format(code=code))
 
 
 def _joined(frames: list[Any], most: int) -> bytes:
@@ -197,7 +197,7 @@ def _claimed(name: Any, start: bytes) -> int:
     if name == "lz4" and len(start) >= 4:
         return int.from_bytes(start[:4], "little")
     raise Refused(
-        _("a result is compressed by {name}, and lz4 is read: see Dask's distributed.comm.compression").format(
+        _("a result is compressed by {name}, but only lz4 is read: see Dask's distributed.comm.compression").format(
             name=f"{name!s:.20}"
         )
     )

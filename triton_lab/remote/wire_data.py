@@ -54,7 +54,7 @@ def unpacked(data: bytes, most: int) -> Any:
     except SavedLaunchError as error:
         raise DataError(str(error)) from None
     except MemoryError:
-        raise DataError(_("it takes more memory than there is")) from None
+        raise DataError(_("it needs more memory than the machine has")) from None
     except Exception as error:
         raise DataError(
             _("it breaks the format ({type}: {error})").format(type=type(error).__name__, error=f"{error!s:.200}")

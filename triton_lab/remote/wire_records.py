@@ -83,13 +83,13 @@ def made(name: Any, fields: Mapping[str, Any]) -> Any:
         raise DataError(_("a record {name} is not known").format(name=f"{name!r:.60}"))
     if kind is Shown:
         if set(fields) != {"text"} or type(fields["text"]) is not str:
-            raise DataError(_("a Shown cannot be right"))
+            raise DataError(_("a Shown is not valid"))
         return Shown(fields["text"])
     if set(fields) != set(_names(kind)):
-        raise DataError(_("the fields of a {name} cannot be right").format(name=name))
+        raise DataError(_("the fields of a {name} are not valid").format(name=name))
     for field, hint in _hints(kind).items():
         if field in fields and not fits(fields[field], hint):
-            raise DataError(_("{field} of a {name} cannot be right").format(field=repr(field), name=name))
+            raise DataError(_("{field} of a {name} is not valid").format(field=repr(field), name=name))
     if kind in _OTHERS:
         return kind(*(fields[one] for one in _OTHERS[kind]))
     return kind(**fields)

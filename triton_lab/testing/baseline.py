@@ -38,7 +38,7 @@ def load(path: Path) -> dict[str, KnownFinding]:
         held = json.loads(path.read_text(encoding="utf-8"))
         if held["version"] != _VERSION:
             raise BaselineError(
-                _("{path} is of version {version}; this triton-lab reads version {version2}").format(
+                _("{path} has version {version}, but this triton-lab reads version {version2}").format(
                     path=path, version=held["version"], version2=_VERSION
                 )
             )
@@ -51,9 +51,9 @@ def load(path: Path) -> dict[str, KnownFinding]:
             _("{path} cannot be read: {strerror}").format(path=path, strerror=error.strerror or error)
         ) from None
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        lacks = _("it is no JSON") if isinstance(error, ValueError) else _("it has no list of findings")
+        lacks = _("it is not JSON") if isinstance(error, ValueError) else _("it has no list of findings")
         raise BaselineError(
-            _("{path} is not a baseline of triton-lab: {lacks}. Delete it, and write it again").format(
+            _("{path} is not a baseline of triton-lab: {lacks}. Delete it and write it again").format(
                 path=path, lacks=lacks
             )
         ) from None

@@ -67,7 +67,7 @@ def assert_close(
             )
         return
     if terms < 1:
-        raise ValueError(_("terms={terms}: a sum has at least one").format(terms=terms))
+        raise ValueError(_("terms={terms}: a sum has at least one term").format(terms=terms))
     a, b = as_array(got), as_array(expected)
     if a.shape != b.shape:
         raise NotClose(

@@ -116,7 +116,7 @@ def tensors(
     unknown = [layout for layout in layouts if layout not in LAYOUTS]
     if unknown:
         raise ValueError(
-            _("there is no layout {unknown}: choose of {layouts}").format(
+            _("there is no layout {unknown}: choose one of {layouts}").format(
                 unknown=repr(unknown[0]), layouts=", ".join(LAYOUTS)
             )
         )

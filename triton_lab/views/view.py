@@ -85,7 +85,9 @@ class View(ABC):
 
     def pieces(self) -> list[Drawing]:
         """The static picture in pieces that stand below each other, for a card that has other pieces, too."""
-        raise NotImplementedError(_("{type} is drawn by itself alone").format(type=type(self).__name__))
+        raise NotImplementedError(
+            _("{type} cannot be drawn together with other pictures").format(type=type(self).__name__)
+        )
 
     @abstractmethod
     def title(self) -> str:

@@ -245,7 +245,7 @@ def read_integer_at(table, y):
 
 def test_in_a_live_tensor_the_fault_is_told_as_one_there():
     far, y = torch.zeros(8, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
-    cases = ((2, "misaligned", "not a multiple of 4 bytes"), (30, "out-of-bounds", "reaches over its end"))
+    cases = ((2, "misaligned", "not a multiple of 4 bytes"), (30, "out-of-bounds", "extends past its end"))
     for offset, kind, told in cases:
         with pytest.raises(KernelError) as caught:
             read_integer_at[(1,)](table(far.data_ptr() + offset), y)

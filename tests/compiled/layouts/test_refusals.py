@@ -37,7 +37,7 @@ NVMMA: dict[str, Any] = {"swizzlingByteWidth": 128, "transposed": False, "elemen
         ("#ttg.blocked<{order = [1, 0]", (8, 8), {}, "at its end there should be '}'"),
         ("#ttg.blocked<{order = maybe}>", (8, 8), {}, "at 'maybe}>' there should be a number"),
         (f"{MMA} and more", (16, 16), {}, "there should be the end of the text"),
-        (MMA, (16, 16), {"order": [1, 0]}, "has its parameters in it"),
+        (MMA, (16, 16), {"order": [1, 0]}, "contains its parameters"),
         ("slice", (8,), {"dim": 2, "parent": MMA}, "dim = 2 is no dimension of its parent, which has 2"),
         ("slice", (8,), {"dim": 0, "parent": 5}, "a parent is a layout or its text, not 5"),
         ("dot_op", (16, 16), {"opIdx": 2, "parent": MMA, "kWidth": 2}, "opIdx is 2, but must be one of 0, 1"),

@@ -14,8 +14,8 @@ import torch
 from tests.launch.comparison.more_slips import F, elements, product, rows
 from tests.launch.comparison.slips import randn
 
-GRID, ORDER, SIGN = "how many programs were launched", "the order of the arguments", "a sign that was left out"
-LOOP = {"= for +=": "a loop that forgets", "pointer that stays": "a pointer that a loop does not move on"}
+GRID, ORDER, SIGN = "the number of programs", "the order of the arguments", "a missing minus sign"
+LOOP = {"= for +=": "a loop that overwrites", "pointer that stays": "a pointer that a loop does not advance"}
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Launched:
 def by_elements() -> Iterator[Launched]:
     x, y = randn(300), randn(300, seed=1)
     for how, cause, right in (
-        ("hard-coded block", "one number for another", x - y * 2),
+        ("hard-coded block", "a wrong number", x - y * 2),
         ("where", "the order of the arguments of tl.where", torch.maximum(x, y)),
         ("sign", "an operator", x - y * 2),
-        ("sin", "the function that is called", torch.cos(x) * y),
+        ("sin", "the function called", torch.cos(x) * y),
     ):
         for slip, grid, given in ((GRID, (4,), (x, y)), (ORDER, (5,), (y, x))):
             if (how, slip) != ("where", ORDER):  # the greater of two is the same the other way round
@@ -71,9 +71,9 @@ def by_rows() -> Iterator[Launched]:
     z = randn(6, 50)
     rms = z / torch.sqrt((z * z).mean(1, keepdim=True) + 1e-5)
     for how, cause, given, right in (
-        ("n - 1", "what is divided by", z, F.layer_norm(z, (50,))),
-        ("sqrt", "the function that is called", z, rms),
-        ("sum for max", "what a reduction does", z + 5, z + 5 - (z + 5).max(1, keepdim=True).values),
+        ("n - 1", "the divisor", z, F.layer_norm(z, (50,))),
+        ("sqrt", "the function called", z, rms),
+        ("sum for max", "the kind of reduction", z + 5, z + 5 - (z + 5).max(1, keepdim=True).values),
         ("max for min", "an operator", z, z.clamp(max=0.5)),
         ("no maximum", "powers that overflow", z * 100, torch.softmax(z * 100, 1)),
     ):

@@ -47,7 +47,7 @@ def dots() -> Iterator[Slip]:
     for how, cause, switch, right in (
         ("no trans", "which of its axes k_ptr", "the strides of k_ptr exchanged", s),
         ("swapped", "the order of the operands of tl.dot", "exchanged", (q.double() @ k.double().t()) * 0.3),
-        ("no scale", "a factor that was left out", "tl.dot multiplied by scale", s),
+        ("no scale", "a missing factor", "tl.dot multiplied by scale", s),
         ("wrong axis", "the axis of reductions", "along the other axis", torch.softmax(s, 1)),
     ):
         yield one(
@@ -82,11 +82,11 @@ def product(
 def products() -> Iterator[Slip]:
     sizes = {"pid_m for pid_n": (32, 64), "M and N in the wrong order": (32, 64)}
     for how, cause, switch in (
-        ("pid_m for pid_n", "a program id along another axis", "program_id(1) and not program_id(0)"),
-        ("= for +=", "a loop that forgets", "total added up"),
-        ("pointer that stays", "a pointer that a loop does not move on", "b_ptr 512 elements further"),
+        ("pid_m for pid_n", "a program id along another axis", "program_id(1) instead of program_id(0)"),
+        ("= for +=", "a loop that overwrites", "total added up"),
+        ("pointer that stays", "a pointer that a loop does not advance", "b_ptr 512 elements further"),
         ("N for M in the mask", "the mask", "every lane inside"),
-        ("floored grid", "how many programs were launched", "the grid (4, 2) and not (3, 2)"),
+        ("floored grid", "the number of programs", "the grid (4, 2) instead of (3, 2)"),
         ("M and N in the wrong order", "the order of the arguments", "M and N exchanged"),
         ("a and b in the wrong order", "the order of the", "exchanged"),
     ):
@@ -140,14 +140,15 @@ def by_rows() -> Iterator[Slip]:
     x = randn(5, 50)
     rms = x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5)
     for how, cause, switch, given, right in (
-        ("no maximum", "powers that overflow", "the greatest of each row", x * 100, torch.softmax(x * 100, 1)),
-        ("n - 1", "what is divided by", "n and not", x, F.layer_norm(x, (50,))),
-        ("no eps", "an epsilon that was left out", "eps added", x * 1e-3,
+        ("no maximum", "powers that overflow", "the maximum of each row", x * 100, torch.softmax(x * 100, 1)),
+        ("n - 1", "the divisor", "n instead of", x, F.layer_norm(x, (50,))),
+        ("no eps", "a missing epsilon", "eps added", x * 1e-3,
          (x * 1e-3) / torch.sqrt(((x * 1e-3) ** 2).mean(1, keepdim=True) + 1e-5)),
-        ("sqrt", "the function that is called", "rsqrt and not sqrt", x, rms),
-        ("sum for max", "what a reduction does", "max and not sum", x + 5, x + 5 - (x + 5).max(1, keepdim=True).values),
+        ("sqrt", "the function called", "rsqrt instead of sqrt", x, rms),
+        ("sum for max", "the kind of reduction", "max instead of sum", x + 5,
+         x + 5 - (x + 5).max(1, keepdim=True).values),
         ("no square", "", "", x, rms),
-        ("max for min", "an operator", "minimum and not maximum", x, x.clamp(max=0.5)),
+        ("max for min", "an operator", "minimum instead of maximum", x, x.clamp(max=0.5)),
     ):  # fmt: skip
         yield one(
             how, cause, switch,
@@ -167,7 +168,7 @@ def greatest(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def starts() -> Iterator[Slip]:
     x = -torch.rand(8, 64, generator=torch.Generator().manual_seed(1)) - 1
     yield one(
-        "max from 0", "what an accumulator starts from", "most starts from -inf",
+        "max from 0", "the start value of an accumulator", "most starts from -inf",
         lambda: greatest[(8,)](x, torch.zeros(8), 64, BLOCK=16), x.max(1).values,
     )  # fmt: skip
 
@@ -201,12 +202,12 @@ def by_elements() -> Iterator[Slip]:
     x, y = randn(300), randn(300, seed=1)
     usual = x - y * 2
     for how, cause, switch, right in (
-        ("hard-coded block", ("one number for another"), "BLOCK and not 128", usual),
-        ("no program id", "which program this is", "program_id(0) * 64 added", usual),
-        ("floored grid of elements", "how many programs", "the grid (5,) and not (4,)", usual),
+        ("hard-coded block", ("a wrong number"), "BLOCK instead of 128", usual),
+        ("no program id", "a program id that is missing", "program_id(0) * 64 added", usual),
+        ("floored grid of elements", "the number of programs", "the grid (5,) instead of (4,)", usual),
         ("where", "the order of the arguments of tl.where", "exchanged", torch.maximum(x, y)),
-        ("sign", "an operator", "- and not +", usual),
-        ("sin", "the function that is called", "cos and not sin", torch.cos(x) * y),
+        ("sign", "an operator", "- instead of +", usual),
+        ("sin", "the function called", "cos instead of sin", torch.cos(x) * y),
         ("arguments", "the order of the arguments", "x_ptr and y_ptr exchanged", y - x * 2),
         ("abs", "", "", torch.sqrt(x.abs()) + y),
         ("exclusive", "", "", torch.cat([c.cumsum(0) - c for c in x.split(64)]) + y),
@@ -269,12 +270,12 @@ def memories() -> Iterator[Slip]:
     bins = torch.randint(0, 1000, (200,), generator=torch.Generator().manual_seed(0))
     dirty = torch.arange(40) % 7 + 1
     yield one(
-        "atomics without zeros", "what out_ptr held before the launch", "zeros in out_ptr",
+        "atomics without zeros", "the contents of out_ptr before the launch", "zeros in out_ptr",
         lambda: counted[(4,)](bins, dirty.clone(), 200, BINS=40, BLOCK=64), torch.bincount(bins % 40, minlength=40),
     )  # fmt: skip
     x = randn(200)
     yield one(
-        "a total of the launch before", "what out_ptr held before the launch", "zeros in out_ptr",
+        "a total of the launch before", "the contents of out_ptr before the launch", "zeros in out_ptr",
         lambda: accumulated[(4,)](x, randn(200, seed=3), 200, BLOCK=64), x,
     )  # fmt: skip
     rows_of = randn(6, 40)
@@ -284,13 +285,13 @@ def memories() -> Iterator[Slip]:
     )  # fmt: skip
     whole = torch.arange(-100, 100, dtype=torch.int32)
     yield one(
-        "// of negatives", "// of negative integers", "// as Python has it",
+        "// of negatives", "// of negative integers", "// as in Python",
         lambda: halved[(4,)](whole, torch.zeros(200, dtype=torch.int32), 200, BLOCK=64), whole // 3,
     )  # fmt: skip
     yield one(
         "a cast too early",
-        "one value for another",
-        "with x and not",
+        "a wrong value",
+        "with x instead of",
         lambda: rounded_early[(4,)](x * 9, torch.zeros(200), 200, BLOCK=64),
         x * 9 * 2.5,
     )

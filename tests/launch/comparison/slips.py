@@ -64,7 +64,7 @@ def others() -> Iterator[Slip]:
         ]
         for kernel, given, shape, other, switch, right in cases:
             yield Slip(
-                "other", f"{kernel.fn.__name__} {n} of {block} lanes", "what masked-off lanes hold", switch,
+                "other", f"{kernel.fn.__name__} {n} of {block} lanes", "the values of masked-off lanes", switch,
                 lambda k=kernel, g=given, s=shape, o=other, n=n, b=block: k[(7,)](
                     g, torch.empty(s), n, OTHER=o, BLOCK=b
                 ),
@@ -166,7 +166,7 @@ def multiplied(
 def program_ids() -> Iterator[Slip]:
     for k in (16, 32, 48, 72, 80, 96):
         yield multiplied(
-            "program ids", f"a product over {k}", "which program id is which", "program_id(0) and program_id(1)", k,
+            "program ids", f"a product over {k}", "the axes of the program ids", "program_id(0) and program_id(1)", k,
             swap=True,
         )  # fmt: skip
 
@@ -210,7 +210,7 @@ def comparisons() -> Iterator[Slip]:
         for both in (True, False):
             yield Slip(
                 "comparison", f"a triangle of {n} {'with' if both else 'without'} its diagonal", "a comparison",
-                "< and not <=" if both else "<= and not <",
+                "< instead of <=" if both else "<= instead of <",
                 lambda x=x, n=n, w=both: below[(1,)](x, torch.empty(n, n), WITH=w, N=n),
                 torch.tril(x, -1 if both else 0),
             )  # fmt: skip
@@ -230,7 +230,7 @@ def bases() -> Iterator[Slip]:
         for two in (True, False):
             yield Slip(
                 "base", f"softmax of {n} with {'exp2' if two else 'exp'}", "the base of a power",
-                "exp and not exp2" if two else "exp2 and not exp",
+                "exp instead of exp2" if two else "exp2 instead of exp",
                 lambda x=x, n=n, t=two: entropy[(4,)](x, torch.empty(4, n), n, TWO=t, BLOCK=64),
                 torch.softmax(x if two else x * math.log(2), 1),
             )  # fmt: skip
@@ -247,7 +247,7 @@ def divisors() -> Iterator[Slip]:
     for n, block in ((20, 32), (40, 64), (60, 64), (100, 128), (5, 8), (120, 128)):
         x = randn(4, n, seed=n) + 2
         yield Slip(
-            "divisor", f"a mean of {n} in {block} lanes", "what is divided by", "n and not BLOCK as divisor",
+            "divisor", f"a mean of {n} in {block} lanes", "the divisor", "n instead of BLOCK as divisor",
             lambda x=x, n=n, b=block: centred[(4,)](x, torch.empty(4, n), n, BLOCK=b),
             x - x.mean(1, keepdim=True),
         )  # fmt: skip

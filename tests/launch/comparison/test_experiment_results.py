@@ -251,7 +251,7 @@ def test_a_nan_beside_which_the_order_decides_is_named(strange: float) -> None:
     x = torch.tensor([0.5, strange, 2.0, 1.0])
     launch = recorded(lambda: greatest_place[(1,)](x, torch.empty(1, dtype=torch.int32), N=4))
     cause = lab.compare(launch, torch.tensor([3], dtype=torch.int32)).cause
-    assert cause.startswith("NaN among what an argmax or argmin takes") == (strange != strange)
+    assert cause.startswith("NaN among the values of an argmax or argmin") == (strange != strange)
 
 
 def test_that_nothing_was_found_is_said(wording: Wording) -> None:

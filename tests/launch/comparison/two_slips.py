@@ -52,7 +52,7 @@ def twos(
 
 
 MASK = ("the mask", "a comparison")
-OTHER = ("what masked-off lanes hold", "masked-off lanes that take part in a reduction")
+OTHER = ("the values of masked-off lanes", "masked-off lanes that take part in a reduction")
 BASE = "the base of a power or logarithm"
 OPERATOR = "an operator"
 
@@ -101,7 +101,7 @@ def layer_norms() -> Iterator[Two]:
     yield from twos(
         layer_norm, torch.nn.functional.layer_norm(x, (100,), w, b),
         lambda **on: layer_norm[(6,)](x, w, b, torch.zeros(6, 100), 100, 1e-5, **on, BLOCK=128),
-        MEAN="what is divided by", PADDED="masked-off lanes", MASK=MASK, ROOT=("the function that is called", OPERATOR),
+        MEAN="the divisor", PADDED="masked-off lanes", MASK=MASK, ROOT=("the function called", OPERATOR),
         SIGN=OPERATOR,
     )  # fmt: skip
 
@@ -128,13 +128,13 @@ def matmul(
 def matmuls() -> Iterator[Two]:
     a, b = randn(64, 40), randn(40, 64, seed=1)
     left, other = randn(64, 64, seed=2), randn(64, 64, seed=3)
-    ids = "which program id is which"
+    ids = "the axes of the program ids"
     yield from twos(
         matmul, (a.double() @ b.double()).float(),
         lambda **on: matmul[(2, 4)](
             a, b, torch.zeros(64, 64), 64, 64, 40, **on, LOADED=False, STORED=False, BM=32, BN=16, BK=16
         ),
-        SWAP=ids, SHORT="a loop that ends an iteration early", START="what an accumulator starts from",
+        SWAP=ids, SHORT="a loop that ends an iteration early", START="the start value of an accumulator",
     )  # fmt: skip
     yield from twos(
         matmul, (left.double() @ other.double()).float(),
@@ -142,7 +142,7 @@ def matmuls() -> Iterator[Two]:
             left, other, torch.zeros(64, 64), 64, 64, 64, **on, SHORT=False, BM=32, BN=16, BK=16
         ),
         SWAP=(ids, "a program id along"), LOADED="which of its axes b_ptr", STORED="which of its axes c_ptr",
-        START="what an accumulator starts from",
+        START="the start value of an accumulator",
     )  # fmt: skip
 
 
@@ -190,7 +190,7 @@ def attentions() -> Iterator[Two]:
     right = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double(), is_causal=True).float()
     yield from twos(
         attention, right, lambda **on: attention[(3,)](q, k, v, torch.zeros(3, 16, 16), 0.25, **on, N=16, D=16),
-        STRICT="a comparison", SCALE="a factor that was left out", BASE=BASE,
+        STRICT="a comparison", SCALE="a missing factor", BASE=BASE,
         ACROSS="which way round the second operand",
     )  # fmt: skip
 
@@ -209,7 +209,7 @@ def reductions() -> Iterator[Two]:
     x = randn(32, 32)
     yield from twos(
         reduced, torch.clamp(x, min=0.25).mean(1), lambda **on: reduced[(1,)](x, torch.zeros(32), 30, **on, N=32),
-        AXIS="the axis of a reduction", LEAST=OPERATOR, MEAN="what is divided by",
+        AXIS="the axis of a reduction", LEAST=OPERATOR, MEAN="the divisor",
     )  # fmt: skip
 
 
@@ -232,7 +232,7 @@ def transposes() -> Iterator[Two]:
     yield from twos(
         transposed, (x * 3).t().contiguous(),
         lambda **on: transposed[(3, 3)](x, torch.zeros(40, 40), 3.0, 40, **on, BLOCK=16),
-        ALONG="which of its axes", SCALE="a factor that was left out", EDGE=MASK, SWAP="a program id along",
+        ALONG="which of its axes", SCALE="a missing factor", EDGE=MASK, SWAP="a program id along",
     )  # fmt: skip
 
 
@@ -313,7 +313,7 @@ def rotations() -> Iterator[Two]:
     right = (x[:, :20].double() * torch.cos(t.double()) - x[:, 20:].double() * torch.sin(t.double())).float()
     yield from twos(
         rotated, right, lambda **on: rotated[(5,)](x, t, torch.zeros(5, 20), 20, **on, BLOCK=32),
-        NAME="the function that is called", SIGN=OPERATOR, MASK=MASK,
+        NAME="the function called", SIGN=OPERATOR, MASK=MASK,
     )  # fmt: skip
 
 
@@ -356,7 +356,7 @@ def sums() -> Iterator[Two]:
     yield from twos(
         totals, (x.double() ** 2).sum(0).float(),
         lambda **on: totals[(2,)](x, torch.zeros(64), 8, 64, **on, BLOCK=32),
-        STAYS="a pointer that a loop does not move on", FORGETS="a loop that forgets", MASK=MASK,
+        STAYS="a pointer that a loop does not advance", FORGETS="a loop that overwrites", MASK=MASK,
     )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ def test_tensors_that_share_memory_without_sharing_a_storage_share_a_letter() ->
         (torch.zeros(()), ["contiguous"]),
         (torch.zeros(0, 3), ["no elements"]),
         (torch.zeros(3, 4).t(), ["transposed"]),
-        (torch.zeros(4).expand(3, 4), ["expanded: each place read 3 times"]),
+        (torch.zeros(4).expand(3, 4), ["expanded: each element read 3 times"]),
         (torch.zeros(4, 6)[:, 2:], ["gaps: 16 of 22 places used"]),
         (torch.zeros(6, 4).t()[1:], ["transposed", "gaps: 18 of 23 places used"]),
         (torch.zeros(8).as_strided((3, 4), (2, 1)), ["overlaps itself"]),

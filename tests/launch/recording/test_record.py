@@ -220,7 +220,7 @@ def test_the_launches_of_a_record_share_a_bound_and_those_beyond_it_say_so() -> 
     assert 8 <= len(whole) <= 10 and whole == launches[: len(whole)], "the first ones are kept in full"
     assert sum(launch.snapshot.nbytes for launch in launches if launch.snapshot) <= 10 << 20
     assert "10 MB" in launches[-1].dropped and "max_total_bytes=" in launches[-1].dropped
-    with pytest.raises(CannotReplay, match="use record\\(max_total_bytes="):
+    with pytest.raises(CannotReplay, match=r"[Uu]se record\(max_total_bytes="):
         launches[-1].values("offsets")
     assert launches[0].accesses[0].values().shape == (1 << 8, 1 << 10)
 
@@ -239,7 +239,7 @@ def test_a_kernel_whose_python_function_was_let_go_is_recorded_and_its_values_sa
         with triton_lab.record() as launches, pytest.raises(KernelError, match="out of bounds"):
             kernel[(1, 1, 1)](x, x, 5, 32)
         (launch,) = launches
-        with pytest.raises(CannotReplay, match="is gone"):
+        with pytest.raises(CannotReplay, match="does not exist in this process"):
             launch.values("offsets")
     (finding,) = launch.findings
     assert (finding.kind, finding.argument) == ("out-of-bounds", "x_ptr")

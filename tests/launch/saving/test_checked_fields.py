@@ -160,7 +160,7 @@ REFUSED: dict[str, tuple[Callable[[Head], None], str]] = {
     "an output of another width": (at("outputs", value=[["x", "float32", 2, 3]]), "an output"),
     "an output of no dtype": (at("outputs", value=[["x", "nn", 2, 3]]), "a dtype"),
     "an older version": (at("version", value=0), "it has version 0"),
-    "a list": (lambda head: head.clear(), "it is no launch of triton-lab"),
+    "a list": (lambda head: head.clear(), "it is not a launch of triton-lab"),
 }
 
 
@@ -187,7 +187,7 @@ def test_regions_may_lie_side_by_side(saved: dict[str, bytes], tmp_path: Path) -
     for gap in (0, 1):
         with pytest.raises(lab.SavedLaunchError) as caught:
             lab.load(rewritten(saved, to_regions(gap=gap), tmp_path))
-        assert "cannot be right" not in str(caught.value)
+        assert "is not valid" not in str(caught.value)
 
 
 @pytest.mark.parametrize("most", [31, 32])
@@ -239,11 +239,11 @@ def test_arrays_of_either_version_are_read_and_no_others(tmp_path: Path) -> None
     good = as_file(numbers)
     for bad, told in (
         (as_file(numbers, version=(3, 0)), "is none"),
-        (good[:-1], "is not what it says"),
-        (good + b"x", "is not what it says"),
-        (as_file(np.asfortranarray(numbers)), "is not what it says"),
-        (as_file(numbers.astype(complex)), "is not what it says"),
-        (as_file(np.array([b"xy"])), "is not what it says"),
+        (good[:-1], "does not match its header"),
+        (good + b"x", "does not match its header"),
+        (as_file(np.asfortranarray(numbers)), "does not match its header"),
+        (as_file(numbers.astype(complex)), "does not match its header"),
+        (as_file(np.array([b"xy"])), "does not match its header"),
         (b"", "is none"),
     ):
         reader = read(tmp_path, [bad])
@@ -298,7 +298,7 @@ def test_an_archive_may_be_as_large_as_allowed(tmp_path: Path, monkeypatch: pyte
         read(tmp_path, [array], most=size - 1)
     monkeypatch.setattr(file_format, "_MEMBERS", 2)
     assert read(tmp_path, [array]).head == {}
-    with pytest.raises(lab.SavedLaunchError, match="3 members, and 2 are allowed"):
+    with pytest.raises(lab.SavedLaunchError, match="3 members, but at most 2 are allowed"):
         read(tmp_path, [array, array])
     monkeypatch.setattr(file_format, "_HEAD_BYTES", 9)
     assert read(tmp_path, [], head={"a": 12}).head == {"a": 12}

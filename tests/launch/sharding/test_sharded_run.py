@@ -119,7 +119,7 @@ def test_integer_atomics_are_put_together(how: int, parts: int) -> None:
 def remark(parts: int = 2, **case: int) -> str:
     whole = {"programs": 10, "aliased": 0, "unfilled": 0, "STEP": 16, "SHIFT": 0, "HOW": 0, "CELLS": 3}
     launch, _, _ = ran(parts, **{**whole, **case})  # type: ignore[arg-type]
-    return launch.remark.removeprefix("it ran whole, not in parts: ")
+    return launch.remark.removeprefix("it ran as a whole, not in parts: ")
 
 
 def test_what_cannot_be_put_together_says_so(wording: Wording) -> None:

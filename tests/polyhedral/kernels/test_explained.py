@@ -93,8 +93,8 @@ def test_every_verdict_has_its_words(races: RaceVerdict, facts: dict[str, str], 
     [
         ("[n] -> { : n > 3 }", "n >= 4"),
         ("[n, m] -> { : n > 3 and m = 2n }", "m = 2n and n >= 4"),
-        ("[n] -> { : }", "nothing more is required"),
-        ("{ : }", "nothing more is required"),
+        ("[n] -> { : }", "no other condition is required"),
+        ("{ : }", "no other condition is required"),
         ("[n] -> { : exists (e : n = 2e) }", "(n) mod 2 = 0"),
     ],
 )

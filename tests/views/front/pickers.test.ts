@@ -115,7 +115,7 @@ test('of a picture that keeps some programs the others cannot be picked', () => 
   assert.equal(selection.get().program, 9);
   type('5');
   assert.equal(selection.get().program, 9);
-  assert.equal(wrong.textContent, 'This picture has 3 programs, not program (5, 0, 0). Ask for values(..., programs=[5]).');
+  assert.equal(wrong.textContent, 'This picture has 3 programs, not program (5, 0, 0). Call values(..., programs=[5]).');
 });
 
 test('any program that is written is read back', () => {

@@ -84,11 +84,11 @@ test("a field that is not what it should be is named", () => {
     [{ ...CARD, grid: { length: 3 } }, "scene.grid is not a list"],
     [{ ...CARD, told: 1 }, "scene.told is not a boolean"],
     [{ ...CARD, source: { first: 1, lines: [["x", ["load"]]] } }, "scene.source.lines.0 does not have 3 values"],
-    [{ ...CARD, parts: { a: { kind: "toString" } } }, "scene.parts.a is of no known kind"],
-    [{ kind: "constructor" }, "scene is of no known kind"],
-    [{ kind: ["words"] }, "scene is of no known kind"],
-    [null, "scene is of no known kind"],
-    [[WORDS], "scene is of no known kind"],
+    [{ ...CARD, parts: { a: { kind: "toString" } } }, "the kind of scene.parts.a is not known"],
+    [{ kind: "constructor" }, "the kind of scene is not known"],
+    [{ kind: ["words"] }, "the kind of scene is not known"],
+    [null, "the kind of scene is not known"],
+    [[WORDS], "the kind of scene is not known"],
   ];
   for (const [value, told] of wrong) assert.deepEqual(wrongOf(value), { told, large: false });
   assert.equal(wrongOf({ type: "f4", bytes: new Uint8Array(7) }, { of: "Buffer" })?.told, "scene ends within a number");

@@ -137,7 +137,7 @@ def test_a_tile_over_an_edge_is_red_where_memory_ends_and_a_ghost_where_it_does_
     past = {(row, column) for row, column in every if row * columns + column >= rows * columns}
     assert looks(tiling, OUTSIDE) == past
     assert looks(tiling, GHOST) == every - inside - past
-    mask = outlined(tiling.heatmap, "inside would keep these lanes out")
+    mask = outlined(tiling.heatmap, "inside would mask off these lanes")
     assert mask == {row * 16 + column for row, column in every - inside}
 
 
@@ -338,7 +338,7 @@ def test_what_the_programs_did_before_the_stop_is_told_apart_from_having_done_no
     launch = recorded(lambda: half_kernel[(3,)](torch.ones(96), torch.ones(80), torch.zeros(96), BLOCK=32))
     states = launch.plot.grid().stopped
     assert states is not None and states.states.tolist() == [2, 1, 1]
-    most = "(the most is 1.5 times the mean)"
+    most = "(the maximum is 1.5 times the mean)"
     stopped, before = launch.plot.grid().text().split("\n")[1:3]
     wording(stopped, inside="2 programs", line=f"line {states.line}", idle="1 program")
     assert before == f"before that: 0 to 32 lanes {most}; 0 to 1 iteration {most}"

@@ -110,10 +110,10 @@ def _message(error: KernelError) -> tuple[str, str]:
     """What happened, and what to do about it."""
     cause = error.__cause__
     if isinstance(cause, MemoryError):
-        return _("out of memory: {cause}").format(cause=cause), _("Take smaller blocks, or fewer values at a time.")
+        return _("out of memory: {cause}").format(cause=cause), _("Use smaller blocks, or fewer values at a time.")
     if cause is not None and not isinstance(cause, KernelError):
         return _("the CPU target failed at {message}").format(message=error.message), _(
-            "This is a fault of triton-lab's, not of the kernel."
+            "This is an error in triton-lab, not in the kernel."
         )
     if error.rule:
         return error.message, error.hint
@@ -206,10 +206,10 @@ def _aftermath(call: Any) -> str:
         return _("It ran on {elsewhere}: nothing was written to the tensors.").format(elsewhere=call.elsewhere)
     mirrored = any(region.flags is not None for region in call.memory.regions)
     if not mirrored:
-        return _("What earlier operations wrote remains in the tensors; this one wrote nothing.")
+        return _("Earlier operations have written to the tensors; this one wrote nothing.")
     if all(region.flags is not None for region in call.memory.regions):
         return _("The tensors are on another device, and nothing was written to them.")
     return _(
-        "What earlier operations wrote remains in the tensors of the CPU; this one wrote "
-        "nothing, and nothing was written to those of another device."
+        "Earlier operations have written to the CPU's tensors; this one wrote nothing, and nothing was written to "
+        "tensors of another device."
     )

@@ -57,8 +57,8 @@ def leaves(signature: Mapping[str, Any], arguments: Sequence[Any]) -> list[Argum
     if len(signature) != len(arguments):
         raise ArgumentError(
             _(
-                "the kernel takes {arguments} ({names}), and {was} given; a compiled kernel wants "
-                "its constexprs too, all in order"
+                "the kernel takes {arguments} ({names}), but {was} passed; a compiled kernel takes its constexprs "
+                "too, all in order"
             ).format(
                 arguments=count(len(signature), "argument"),
                 names=", ".join(signature),
@@ -91,7 +91,7 @@ def _leaves(path: str, type: Any, argument: Any) -> Iterator[ArgumentLeaf]:
         yield ArgumentLeaf(path, "scalar", type, argument, (_scalar(path, type, argument),))
     else:
         raise ArgumentError(
-            _("argument {path} has the type {type}, which the CPU target does not take").format(
+            _("argument {path} has the type {type}, which the CPU target does not support").format(
                 path=repr(path), type=type
             )
         )
@@ -144,14 +144,14 @@ def address_of(path: str, argument: Any) -> int:
         reason = str(error).split("\n", 1)[0]
         raise ArgumentError(
             _(
-                "argument {path} has no memory that a kernel could reach: {instead}, or pass a plain tensor ({reason})"
+                "argument {path} has no memory that a kernel can access: {instead}, or pass a plain tensor ({reason})"
             ).format(path=repr(path), instead=_instead(argument), reason=reason)
         ) from None
     if address == 0 and hasattr(argument, "numel") and argument.numel() > 0:
         raise ArgumentError(
             _(
-                "argument {path} has no memory that a kernel could reach: a {name} like this holds a "
-                "shape and no elements; pass a plain tensor that has its elements"
+                "argument {path} has no memory that a kernel can access: such a {name} has a shape but no elements. "
+                "Pass a plain tensor with elements"
             ).format(path=repr(path), name=argument.__class__.__name__)
         )
     return address
@@ -163,7 +163,7 @@ def _instead(argument: Any) -> str:
         return "call .to_dense() first"
     if getattr(argument, "is_mkldnn", False):
         return "call .to_dense() first"
-    return _("look at what it is made of")
+    return _("pass one of the tensors that it is made of")
 
 
 def _descriptor(path: str, type: str, argument: Any) -> ArgumentLeaf:

@@ -32,7 +32,7 @@ class Loaded:
             plan = _read(self._kernel) or _read(_compiled_anew(source, metadata))
             if plan is None:
                 raise RuntimeError(
-                    _("the kernel {name} was compiled to what cannot be read").format(name=metadata.name)
+                    _("the compiled code of the kernel {name} cannot be read").format(name=metadata.name)
                 )
             try:
                 self._executable = Executable.of(plan)
@@ -78,7 +78,7 @@ def _load_elsewhere(name: str, kernel: bytes, shared: int) -> tuple[Any, Any, in
     driver = gpu_driver()
     if driver is None:
         raise RuntimeError(
-            _("the kernel {name} was compiled for a GPU: compile it anew under the target that it is to run on").format(
+            _("the kernel {name} was compiled for a GPU: compile it again with the target on which it must run").format(
                 name=name
             )
         )

@@ -105,8 +105,8 @@ def _why(found: Standing, size: int) -> str:
         ).format(lost=lost)
     if found.trouble == "unmapped":
         return _(
-            "lies in memory that is not mapped any more ({lost}). What it was made from was "
-            "closed or given back: keep that as long as the tensor"
+            "lies in memory that is no longer mapped ({lost}). The object behind the tensor was closed or freed: "
+            "keep it as long as the tensor"
         ).format(lost=lost)
     return _(
         "lies in memory that may not be read ({lost}): the system protects the pages. Allow "
@@ -125,7 +125,7 @@ def _check_apart(regions: Sequence[MemoryRegion], devices: Sequence[str]) -> Non
     for one, other in itertools.pairwise(ordered):
         if other.start < one.stop:
             raise ArgumentError(
-                _("the arguments lie on {names}, whose addresses overlap: put them all on one device").format(
+                _("the arguments are on {names}, whose addresses overlap: put them all on one device").format(
                     names=" and ".join(devices)
                 )
             )

@@ -208,7 +208,7 @@ def checked_grid(*extents: Any) -> tuple[int, int, int]:
         raise ValueError(_("the grid {grid} has a negative extent").format(grid=grid))
     if any(extent > most for extent, most in zip(grid, _GREATEST, strict=True)):
         raise ValueError(
-            _("the grid {grid} is larger than {GREATEST}, which is all that a GPU takes").format(
+            _("the grid {grid} is larger than {GREATEST}, the largest grid of a GPU").format(
                 grid=grid, GREATEST=_GREATEST
             )
         )

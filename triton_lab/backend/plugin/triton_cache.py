@@ -128,18 +128,16 @@ def _instead(folder: str, why: str) -> str:
     except OSError as error:
         raise UnusableCache(
             _(
-                "Triton's cache {folder} cannot be used ({why}), nor can a temporary folder "
-                "({text}): set TRITON_CACHE_DIR to a folder that can be written to, or make room on "
-                "the disk"
+                "Triton's cache {folder} cannot be used ({why}), and neither can a temporary folder ({text}): set "
+                "TRITON_CACHE_DIR to a writable folder, or free space on the disk"
             ).format(folder=folder, why=why, text=error.strerror or error)
         ) from None
     owner = os.getpid()
     atexit.register(lambda: shutil.rmtree(made, ignore_errors=True) if os.getpid() == owner else None)
     warnings.warn(
         _(
-            "Triton's cache {folder} cannot be used ({why}): kernels are kept in {made} until "
-            "this process ends. Set TRITON_CACHE_DIR to a folder that can be written to, or make "
-            "room on the disk."
+            "Triton's cache {folder} cannot be used ({why}): kernels are cached in {made} until this process ends. "
+            "Set TRITON_CACHE_DIR to a writable folder, or free space on the disk."
         ).format(folder=folder, why=why, made=made),
         stacklevel=2,
     )

@@ -44,7 +44,7 @@ def hold() -> None:
 
 
 def release() -> None:
-    """Restore standard output after a kernel was read, unless somebody else has replaced it meanwhile."""
+    """Restore standard output after a kernel was read, unless other code has replaced it meanwhile."""
     global _held
     if _held is not None and sys.stdout is _held:
         sys.stdout = _held.stream

@@ -64,7 +64,7 @@ def target(
     """
     if name is None:
         if scheduler is not None:
-            raise ValueError(_("name what its workers are to run launches on: lab.target('gpu', scheduler=...)"))
+            raise ValueError(_("say where its workers run launches: lab.target('gpu', scheduler=...)"))
         return current()
     if name not in ("cpu", "gpu", "auto"):
         raise ValueError(_("there is no target {name}: choose 'cpu', 'gpu' or 'auto'").format(name=repr(name)))

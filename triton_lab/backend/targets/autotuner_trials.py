@@ -20,7 +20,7 @@ from triton_lab.localization import N_, translated
 # Triton's own parameters of a configuration, beside the kernel's.
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _USUAL = {"num_ctas": 1, "maxnreg": None}
-_NO_REASON = N_("it failed, and the benchmark that was asked for it did not say why")
+_NO_REASON = N_("it failed, and the benchmark gave no reason")
 _LENGTH = 300  # characters of a reason
 
 

@@ -54,14 +54,14 @@ def limits(
     >>> lab.limits(max_bytes=0)
     Traceback (most recent call last):
         ...
-    ValueError: max_bytes=0: a number of bytes above 0 is needed
+    ValueError: max_bytes=0: the number of bytes must be above 0
     """
     with _setting.lock:
         chosen = _setting.value
         if not isinstance(max_steps, EllipsisType):
             if max_steps is not None and max_steps < 1:
                 raise ValueError(
-                    _("max_steps={max_steps}: a launch needs one step at least; None is no limit").format(
+                    _("max_steps={max_steps}: a launch needs at least one step; None means no limit").format(
                         max_steps=max_steps
                     )
                 )
@@ -69,7 +69,7 @@ def limits(
         if not isinstance(max_bytes, EllipsisType):
             if max_bytes < 1:
                 raise ValueError(
-                    _("max_bytes={max_bytes}: a number of bytes above 0 is needed").format(max_bytes=max_bytes)
+                    _("max_bytes={max_bytes}: the number of bytes must be above 0").format(max_bytes=max_bytes)
                 )
             chosen = replace(chosen, memory=max_bytes)
         if not isinstance(engine, EllipsisType):

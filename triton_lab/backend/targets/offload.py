@@ -112,8 +112,8 @@ class OffloadLauncher:
         if any(type in ("*i64", "*u64") for type in signature) and follows_pointers(self.source):
             raise ArgumentError(
                 _(
-                    "the kernel {name} follows addresses that it loads from memory, and tensors of the "
-                    "CPU have other addresses on the GPU: move them there (.cuda()) before taking their "
-                    "data_ptr(), or run the kernel on the target 'cpu'"
+                    "the kernel {name} uses addresses that it loads from memory, but CPU tensors have other "
+                    "addresses on the GPU: move them to the GPU (.cuda()) before you take their data_ptr(), or run "
+                    "the kernel on the target 'cpu'"
                 ).format(name=self.metadata.name)
             )

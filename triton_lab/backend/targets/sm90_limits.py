@@ -84,7 +84,10 @@ def _arithmetic(op: Op, function: Function) -> tuple[str, str] | None:
                 _("{what} in {FP8}, which a GPU of sm_90 does not have ({name})").format(
                     what=what, FP8=_FP8[type.element], name=op.name
                 ),
-                _("Convert to a wider type first, x.to(tl.float32), and the result back if need be."),
+                _(
+                    "Convert to a wider type first, x.to(tl.float32). Convert the result back if you need the narrow "
+                    "type."
+                ),
             )
     return None
 
@@ -99,7 +102,7 @@ def _conversion(op: Op, function: Function) -> tuple[str, str] | None:
     if len(both) == 2 and (both == _FP8.keys() or ("f64" in both and both & _FP8.keys())):
         return (
             _("a conversion {names}, which a GPU of sm_90 does not have ({name})").format(names=names, name=op.name),
-            _("Go by way of a type between them: x.to(tl.float32).to({get}).").format(get=_NAMES.get(target, target)),
+            _("Convert through a type in between: x.to(tl.float32).to({get}).").format(get=_NAMES.get(target, target)),
         )
     if op.attributes.get("rounding") == _TOWARDS_ZERO and (source != "f32" or target not in _CUT):
         return (
@@ -107,8 +110,8 @@ def _conversion(op: Op, function: Function) -> tuple[str, str] | None:
                 names=names, name=op.name
             ),
             _(
-                "Leave out fp_downcast_rounding='rtz', or go by way of tl.float32: from there, "
-                "tl.float16, tl.bfloat16 and tl.float8e5 can be reached so."
+                "Leave out fp_downcast_rounding='rtz', or convert through tl.float32: from there, it works for "
+                "tl.float16, tl.bfloat16 and tl.float8e5."
             ),
         )
     return None
@@ -150,7 +153,7 @@ def _counts(op: Op, function: Function) -> tuple[str, str] | None:
         _("tl.histogram of integers of {bits} bits, which Triton {version} does not compile for sm_90").format(
             bits=operand.bits, version=_version()
         ),
-        _("Convert to 32 bits first, x.to(tl.int32), or take a newer Triton."),
+        _("Convert to 32 bits first, x.to(tl.int32), or install a newer Triton."),
     )
 
 

@@ -106,7 +106,7 @@ def gpu(name: str) -> Gpu:
         if name.lower().replace(" ", "") == one.name.lower().replace(" ", ""):
             return one
     raise LookupError(
-        _("there are no figures for {name}; there are figures for {gpus}").format(
+        _("there are no figures for {name}, only for {gpus}").format(
             name=repr(name), gpus=", ".join(one.name for one in GPUS)
         )
     )

@@ -90,10 +90,10 @@ def occupancy(target: str, metadata: Metadata) -> Occupancy:
     held = MULTIPROCESSORS.get(target)
     if held is None:
         raise LookupError(
-            _("it is not known how many programs fit on a multiprocessor of {target}").format(target=target)
+            _("the number of programs that fit on a multiprocessor of {target} is not known").format(target=target)
         )
     if metadata.registers is None or metadata.shared is None:
-        raise LookupError(_("it is not known how many registers the kernel needs"))
+        raise LookupError(_("the number of registers of the kernel is not known"))
     limits = (_amd if held.registers else _nvidia)(held, metadata, metadata.registers, metadata.shared)
     return Occupancy(min(limits.values()), metadata.warps, held.warps, limits)
 

@@ -56,15 +56,15 @@ def _beyond(metadata: Metadata, target: str, gates: ResourceGates) -> Iterator[s
         if figure is None:
             raise LookupError(_("{what} are not known for {target}").format(what=what, target=target))
         if figure > most:
-            yield _("for {target}: {figure} {what}, and at most {most} are allowed").format(
+            yield _("for {target}: {figure} {what}, but at most {most} are allowed").format(
                 target=target, figure=f"{figure:,}", what=what, most=f"{most:,}"
             )
     if gates.occupancy is not None:
         held = occupancy(target, metadata)
         if held.share * 100 < gates.occupancy:
             yield _(
-                "for {target}: {share} % of the warps of a multiprocessor run at once, limited by {by}, and at least "
-                "{least} % are asked for"
+                "for {target}: {share} % of the warps of a multiprocessor run at once, limited by {by}, but at least "
+                "{least} % are required"
             ).format(
                 target=target, share=f"{held.share * 100:.0f}", by=", ".join(held.by), least=f"{gates.occupancy:g}"
             )

@@ -39,7 +39,7 @@ class HardwarePlace:
         for part, number in self.__dict__.get("parts", ()):
             if part == name:
                 return int(number)
-        raise AttributeError(_("a place here has no {name}").format(name=name))
+        raise AttributeError(_("a place in this layout has no {name}").format(name=name))
 
     def __repr__(self) -> str:
         return _("Place({parts})").format(parts=", ".join(f"{part}={number}" for part, number in self.parts))
@@ -310,7 +310,7 @@ def layout(spelled: Any, shape: Sequence[int] | int = (), *, bits: int | None = 
     if "<" in spelled or (spelled.lstrip().startswith("#") and not parameters):
         if parameters:
             raise LayoutError(
-                _("a layout as text has its parameters in it; {parameters} cannot be given too").format(
+                _("a layout as text contains its parameters; {parameters} cannot be passed too").format(
                     parameters=", ".join(parameters)
                 )
             )
@@ -342,7 +342,9 @@ def _shape(shape: Any) -> tuple[int, ...]:
 
 def _bits(bits: object) -> int | None:
     if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 128):
-        raise LayoutError(_("bits is {bits}, but must be the width of an element: 1 to 128").format(bits=repr(bits)))
+        raise LayoutError(
+            _("bits is {bits}, but must be the width of an element, from 1 to 128").format(bits=repr(bits))
+        )
     return bits
 
 

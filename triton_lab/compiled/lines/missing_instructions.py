@@ -21,7 +21,7 @@ CALLED = {"module": "what Triton reads", **LABELS}
 FIXED = N_("computed at compile time; nothing is left to do at run time")
 UNUSED = N_("removed, because its result is not used")
 CONSTANT = N_("a constant, which is part of the instructions that use it")
-UNTOLD = N_("the compiler does not record which instructions it became")
+UNTOLD = N_("the compiler does not record its instructions")
 _MOST_TOLD = 3
 _DEFINED = re.compile(r"^\s*(%[\w.$-]+(?::\d+)?(?:, %[\w.$-]+)*) = ")
 _PTX_DEFINED = re.compile(r"^\s*(?:@!?%p\d+\s+)?[a-z][\w.:]*\s+\{?\s*(%\w+(?:[,|]\s*%\w+)*)")
@@ -69,7 +69,7 @@ def _reason(lines: StageLines, texts: Mapping[str, str], line: SourceLine, stage
     trails = lines.trails(stage)
     own = [k for k, trail in enumerate(trails) if trail is not None and line in lines.written(trail)]
     takers = list(dict.fromkeys(_takers(lines, text, trails, own, line)))
-    where = _("its last trace is in {called}").format(called=CALLED[stage])
+    where = _("it last appears in {called}").format(called=CALLED[stage])
     for taken in (takers, [one for one in takers if one in alive]):
         if taken and all(one in alive for one in taken):
             told = [_called(lines, one, line) for one in taken[:_MOST_TOLD]]

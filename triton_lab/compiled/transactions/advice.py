@@ -118,7 +118,7 @@ def _told(one: Transfer) -> tuple[str, str]:
     if len(asked) < len(on) // 2:
         return (
             _("only {asked} of {lanes} of a warp are active").format(asked=len(asked), lanes=count(len(on), "lane")),
-            _("Choose a block of which the mask leaves more, or fewer warps."),
+            _("Choose a block with fewer masked-off lanes, or fewer warps."),
         )
     if step is not None and abs(step) == one.width:
         return _crooked(asked, one.width)

@@ -145,7 +145,7 @@ def transfer(joined: Joined, programs: int, warps: int, lanes: int) -> Transfer:
     if operation.refused:
         return Transfer(joined, None, none, problem=operation.refused)
     if operation.linear is not None and any(any(basis) for basis in operation.linear.bases("block")):
-        return Transfer(joined, None, none, problem=_("a cluster of CTAs shares the block: that is not counted here"))
+        return Transfer(joined, None, none, problem=_("a cluster of CTAs shares the block, which is not counted here"))
     events = access.parts(0) if joined.once and access.events else access.events
     widths = {one.lane_bytes for one in joined.instructions}
     width = widths.pop() if len(widths) == 1 else 0

@@ -11,13 +11,16 @@ EXERCISES = (
     Question(
         "shared_elements",
         N_("How many do they share?"),
-        (N_("x[2:8] has the elements 2 to 7, x[5:12] the elements 5 to 11."), N_("Those that are in both: 5, 6, 7.")),
+        (
+            N_("x[2:8] has the elements 2 to 7, x[5:12] the elements 5 to 11."),
+            N_("The elements in both are 5, 6 and 7."),
+        ),
         right=lambda: 3,
-        tell=lambda answer, right: _("Write down which elements of x each of the two has. The end is not among them."),
+        tell=lambda answer, right: _("Write down the elements of x in each of the two. The end is excluded."),
     ),
     Task(
         "swap",
-        N_("Change places"),
+        N_("Swap two vectors"),
         (
             N_("Load both blocks before you store any of them."),
             N_("Then store what came from x to y, and what came from y to x."),
@@ -34,10 +37,13 @@ EXERCISES = (
     ),
     Task(
         "reverse_in_place",
-        N_("Last to first, where it stands"),
+        N_("Reverse in place"),
         (
-            N_("If a program stores to a place that another has yet to load from, they race. Who owns a pair?"),
-            N_("A program loads the places i and n - 1 - i, for i in the first half, and stores both."),
+            N_(
+                "If a program stores to a place that another program still has to load, they race. Which program "
+                "should own a pair of places?"
+            ),
+            N_("Let a program load the places i and n - 1 - i, for i in the first half, and store both."),
             N_("The mask is i < n // 2: an element in the middle stays."),
         ),
         cases=(*(case(x=tensor(n)) for n in (64, 65, 2, 1, 999)), case(x=tensor(300, dtype="int32", low=0, high=99))),
@@ -67,7 +73,7 @@ EXERCISES = (
     ),
     Task(
         "relu_backward",
-        N_("A gradient where it stands"),
+        N_("A gradient in place"),
         (
             N_("Each lane loads its elements of grad and x, and that of y for its column, before it stores to grad."),
             N_("y has a mask of its own, j < columns, and [None, :] gives it to every row."),

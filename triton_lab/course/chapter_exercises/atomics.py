@@ -62,7 +62,7 @@ EXERCISES = (
             N_("Then every program stores 1."),
         ),
         right=lambda: 1,
-        tell=lambda answer, right: _("Think of the worst moment: every program has loaded, and none has stored yet."),
+        tell=lambda answer, right: _("Think of the worst case: all programs have loaded, and none has stored yet."),
     ),
     Task(
         "total",
@@ -81,7 +81,7 @@ EXERCISES = (
         "count_positive",
         N_("How many are above zero?"),
         (
-            N_("A comparison is a block of truth values. As integers they are ones and zeros, and can be added up."),
+            N_("A comparison is a block of truth values. Convert it to integers, 1 and 0, and add them up."),
             N_("Lanes beyond the end must not count: other=0 is not above zero."),
             N_("tl.atomic_add(out_ptr, tl.sum((x > 0).to(tl.int32), axis=0))"),
         ),
@@ -93,7 +93,7 @@ EXERCISES = (
         "histogram",
         N_("How many of each?"),
         (
-            N_("Every element is a number of a bin. Add one to the counter at that address."),
+            N_("Every element is the number of a bin. Add 1 to the counter at that address."),
             N_("tl.atomic_add takes a block of addresses as well, and a mask like a store."),
             N_("tl.atomic_add(out_ptr + x, 1, mask=mask): two lanes with one address add two."),
         ),
@@ -110,7 +110,7 @@ EXERCISES = (
         "add_at",
         N_("Add where the index says"),
         (
-            N_("It is `histogram` with a value instead of the one."),
+            N_("It is `histogram`, but adds a value instead of 1."),
             N_("Two loads, of values and of indices, then one atomic addition."),
             N_("tl.atomic_add(out_ptr + index, value, mask=mask)"),
         ),

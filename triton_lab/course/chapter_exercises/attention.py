@@ -130,8 +130,8 @@ EXERCISES = (
         "log_sum_exp",
         N_("Softmax in one pass"),
         (
-            N_("Keep two numbers for the row: the greatest so far, and the sum of exp(x - greatest)."),
-            N_("When a block has a greater one, the sum so far is too large by exp(old - new): multiply it by that."),
+            N_("Keep two numbers for the row: the maximum so far, and the sum of exp(x - maximum)."),
+            N_("If a block has a greater number, multiply the sum so far by exp(old - new)."),
             N_(
                 "new = tl.maximum(high, tl.max(x, axis=0)); total = total * tl.exp(high - new) + "
                 "tl.sum(tl.exp(x - new), axis=0); high = new"
@@ -187,7 +187,7 @@ EXERCISES = (
         "gradient_of_v",
         N_("One step backward"),
         (
-            N_("dv = weights.T @ dout. A program has 32 keys, and loops over the queries."),
+            N_("dv = weights.T @ dout. A program has 32 keys and loops over the queries."),
             N_(
                 "The weights are not stored: they are exp(score - lse), with the lse of the query "
                 "from the forward pass."

@@ -108,7 +108,7 @@ EXERCISES = (
         "row_maxima",
         N_("Never below zero"),
         (
-            N_("Look at Values: what do masked-off lanes hold?"),
+            N_("Look at the tab Values: what are the values of masked-off lanes?"),
             N_("A zero is greater than negative numbers."),
             N_('other=float("-inf")'),
         ),
@@ -121,7 +121,7 @@ EXERCISES = (
         "rms",
         N_("Sometimes far too small"),
         (
-            N_("Compare shows where: whole rows. Which rows have a length that is not a power of two?"),
+            N_("The comparison shows the place: whole rows. Which rows have a length that is not a power of two?"),
             N_("The mean divides by the number of elements, not by the number of lanes."),
             N_("tl.sum(x * x, axis=0) / columns"),
         ),
@@ -149,7 +149,7 @@ EXERCISES = (
         "energy",
         N_("A negative sum of squares"),
         (
-            N_("Step through: which type has the product of two 8-bit numbers?"),
+            N_("Look at the tab Steps: which type does the product of two 8-bit numbers have?"),
             N_("100 * 100 does not fit in eight bits, so it wraps around."),
             N_("x = tl.load(...).to(tl.int32), before it is multiplied"),
         ),
@@ -159,7 +159,7 @@ EXERCISES = (
     ),
     Task(
         "counted",
-        N_("Fewer than there are"),
+        N_("Too few are counted"),
         (
             N_("The finding is a race: programs load a counter and store it, and others do so in between."),
             N_("An atomic operation is one step: nothing happens in between."),
@@ -173,8 +173,8 @@ EXERCISES = (
         "turned",
         N_("Right for squares only"),
         (
-            N_("Origins: pick an element of the result, and see where its value came from."),
-            N_("out has as many rows as x has columns. How far is it from one of its rows to the next?"),
+            N_("Open the tab Origins, and click an element of the result: which elements does its value come from?"),
+            N_("out has as many rows as x has columns. What is the stride of its rows?"),
             N_("out_ptr + j[None, :] * rows + i[:, None]"),
         ),
         cases=(
@@ -192,7 +192,7 @@ EXERCISES = (
         N_("The end of K"),
         (
             N_("Which sizes are right? Those with K a multiple of 16."),
-            N_("K // BLOCK steps leave out the remainder."),
+            N_("K // BLOCK steps leave out the rest of K."),
             N_("tl.cdiv(K, BLOCK) steps; the masks are there already."),
         ),
         cases=(

@@ -41,10 +41,10 @@ EXERCISES = (
         "type_of_a_sum",
         N_("What is it?"),
         (
-            N_("An integer cannot hold a half, so the result is a float."),
+            N_("An integer cannot represent 0.5, so the result is a float."),
             N_(
-                "Which one? An integer argument and a Python float meet in the type that kernels "
-                "compute with by default."
+                "Which float? An integer argument and a Python float give the type that kernels compute with by "
+                "default."
             ),
         ),
         right=lambda: "float32",

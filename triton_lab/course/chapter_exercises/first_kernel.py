@@ -52,7 +52,7 @@ EXERCISES = (
         N_("Scale and shift two vectors"),
         (
             N_("Two tensors are read, so there are two loads, each with the mask."),
-            N_("All three tensors have the same length: one `offsets` and one `mask` serve them all."),
+            N_("All three tensors have the same length: use one `offsets` and one `mask` for all."),
             N_("The launcher needs triton.cdiv(n, BLOCK) programs: rounded up, or the last elements have none."),
         ),
         cases=(
@@ -77,10 +77,10 @@ EXERCISES = (
     ),
     Task(
         "square_in_place",
-        N_("Square where it stands"),
+        N_("Square in place"),
         (
             N_("There is no output tensor: the kernel gets one pointer, loads from it and stores to it."),
-            N_("The same offsets and the same mask serve the load and the store."),
+            N_("Use the same offsets and the same mask for the load and the store."),
             N_("tl.store(x_ptr + offsets, x * x, mask=mask)"),
         ),
         cases=_vectors(),

@@ -17,7 +17,7 @@ def _flipped(x: Any) -> Any:
 EXERCISES = (
     Task(
         "reverse",
-        N_("Last to first"),
+        N_("Reverse a vector"),
         (
             N_("Programs and blocks stay the same. Only the addresses of the load change."),
             N_("Element i of the result is element n - 1 - i of x."),
@@ -35,7 +35,7 @@ EXERCISES = (
                 "The result has two dimensions, and so has the grid: tl.program_id(0) counts blocks of rows, "
                 "tl.program_id(1) blocks of columns."
             ),
-            N_("A block of rows i and a block of columns j meet as i[:, None] and j[None, :]."),
+            N_("Combine a block of rows i and a block of columns j as i[:, None] and j[None, :]."),
             N_(
                 "out_ptr + i[:, None] * columns + j[None, :] are the addresses, "
                 "(i < rows)[:, None] & (j < columns)[None, :] is the mask."
@@ -78,7 +78,7 @@ EXERCISES = (
         "double_by_four",
         N_("Four programs, whatever the length"),
         (
-            N_("The grid is always (4,). A program takes a block, and then goes on to the next that is its own."),
+            N_("The grid is always (4,). A program processes one of its blocks, then the next of its blocks."),
             N_("Program p takes the blocks p, p + 4, p + 8, ...: a loop `for start in range(first, n, step)`."),
             N_("The first element is tl.program_id(0) * BLOCK, and the step tl.num_programs(0) * BLOCK."),
         ),

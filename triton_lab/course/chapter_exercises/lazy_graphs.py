@@ -86,7 +86,7 @@ def _descended(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -
     if wrong:
         return wrong
     if run.pending or len(run.steps) != len(rates):
-        return _("The numbers are right, but it makes {made}. It must make one step for each rate.").format(
+        return _("The numbers are right, but the answer runs {made}. It must run one step for each rate.").format(
             made=_made(run)
         )
     missed = sum(not step.hit for step in run.steps)
@@ -122,7 +122,7 @@ def _centred(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     if wrong:
         return wrong
     if run.pending or len(run.steps) != 1:
-        return _("The numbers are right, but it makes {made}. One step must compute everything.").format(
+        return _("The numbers are right, but the answer runs {made}. One step must compute everything.").format(
             made=_made(run)
         )
     step = run.steps[0]
@@ -140,7 +140,7 @@ def _centred(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
 
 
 def _made(run: StepsRun) -> str:
-    return messages.count(len(run.steps), "step") + (_(" and leaves something pending") if run.pending else "")
+    return messages.count(len(run.steps), "step") + (_(" and leaves operations pending") if run.pending else "")
 
 
 def _in_place(step: JudgedStep, name: str) -> bool:
@@ -157,10 +157,10 @@ def _trapped(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     if not sound.results:
         return _("It returns nothing. Return the tensors that come out wrong.")
     if not all(map(torch.equal, sound.results, again.results)):
-        return _("The result changes from run to run even with a sound key. Do not use random numbers.")
+        return _("The result changes from run to run even with the correct key. Do not use random numbers.")
     if not any(step.stale for step in broken.steps):
         made = messages.count(len(broken.steps), "step")
-        return _("Nothing goes wrong: of its {made}, none ran a kernel that was compiled for other donors.").format(
+        return _("No error occurs: none of its {made} ran a kernel that was compiled for other donors.").format(
             made=made
         )
     if all(map(torch.equal, sound.results, broken.results)):
@@ -171,7 +171,7 @@ def _trapped(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     # The effects of the launches, whatever the steps claim.
     mine, theirs = ([kernel for kernel, _unused in stored(run)] for run in (sound, broken))
     if len(mine) != len(theirs) or len(set(theirs)) >= len(set(mine)):
-        return _("With the broken key, no kernel ran in place of another.")
+        return _("With the broken key, every step still ran its own kernel.")
     return next(filter(None, (unmade(run, inputs, inputs, _as_it_says(run)) for run in (sound, broken))), "")
 
 
@@ -202,7 +202,7 @@ EXERCISES = (
         (
             N_("A step is compiled if its key is new. Which parts of the key change in this loop?"),
             N_("The rate is a constant of the graph: two rates, two keys."),
-            N_("At number 3 the old x has a second name, so that step has no donor. Was there such a key before?"),
+            N_("In step 3 the old x has a second name, so this step has no donor. Did such a key occur before?"),
         ),
         right=_compiled,
         tell=lambda answer, right: _("Write down rate and donors of each step: it is compiled if the pair is new."),

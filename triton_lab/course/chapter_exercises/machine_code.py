@@ -46,7 +46,7 @@ def _rows_of_lanes(answer: Any) -> str:
                 if first
                 else _("only {elements} of its row").format(elements=messages.count(len(set(held)), "element"))
             )
-            return _("Lane {lane} of warp {warp} must hold row {row} and nothing else: it holds {what}.").format(
+            return _("Lane {lane} of warp {warp} must hold row {row} only, but holds {what}.").format(
                 lane=lane, warp=warp, row=row, what=what
             )
     return ""
@@ -59,7 +59,7 @@ def _without_conflicts(answer: Any) -> str:
     if told:
         return told
     if answer.kind.padding:
-        return _("This needs more room than the tile has. Use swizzling, not padding.")
+        return _("This needs more memory than the tile has. Use swizzling, not padding.")
     ways = {
         "rows": layout("blocked", (64, 16), size_per_thread=[1, 1], threads_per_warp=[2, 16], warps_per_cta=[4, 1]),
         "columns": layout("blocked", (64, 16), size_per_thread=[1, 1], threads_per_warp=[32, 1], warps_per_cta=[1, 4]),
@@ -94,8 +94,8 @@ def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
         sectors = sum(one.sectors for one in found)
         if sectors > most:
             return _(
-                "line {line}, a {kind}, moves {sectors} on an H100, while its elements fill only about "
-                "{ideal}: neighbouring threads access addresses that are far apart"
+                "line {line}, a {kind}, moves {sectors} on an H100, but its elements fill only about {ideal}: "
+                "neighbouring threads access addresses that are far apart"
             ).format(
                 line=found[0].line, kind=kind, sectors=messages.count(sectors, "sector"), ideal=messages.number(ideal)
             )
@@ -128,7 +128,7 @@ EXERCISES = (
         "row_of_lane",
         N_("A row for each thread"),
         (
-            N_("Four warps have 128 threads, one for each row. So warps and lanes are stacked along the rows."),
+            N_("Four warps have 128 threads, one for each row. So put warps and lanes along the rows."),
             N_("threads_per_warp is [32, 1] and warps_per_cta is [4, 1]: a warp has 32 rows."),
             N_("The remaining 32 elements are the row: size_per_thread=[1, 32]."),
         ),
@@ -162,12 +162,12 @@ EXERCISES = (
     ),
     Task(
         "straighten",
-        N_("A copy that crosses"),
+        N_("Few sectors for load and store"),
         (
             (
                 N_(
-                    "A row of the result is stored easily, but each of its elements is loaded from another row of x. "
-                    "A tile has both: neighbours in a row and neighbours in a column."
+                    "The elements of a row of the result are neighbours when stored, but each is loaded from another "
+                    "row of x. A tile has both: neighbours in a row and neighbours in a column."
                 )
             ),
             N_(

@@ -58,7 +58,7 @@ EXERCISES = (
         N_("Neighbours"),
         (
             N_("Three loads: at offsets - 1, at offsets, and at offsets + 1. Each needs a mask of its own."),
-            N_("A masked-off lane has no value, unless the load says other=0.0."),
+            N_("A masked-off lane is undefined unless the load has other=0.0."),
             N_("Left: (offsets > 0) & (offsets < n). Right: offsets + 1 < n."),
         ),
         cases=tuple(case(x=tensor(n)) for n in _SIZES),
@@ -88,11 +88,11 @@ EXERCISES = (
         "take",
         N_("A table with gaps"),
         (
-            N_("Two loads: first the block of indices, then the elements of the table that they name."),
+            N_("Two loads: first the block of indices, then the elements of the table at these indices."),
             (
                 N_(
-                    "An index may be any number, but must not lead out of the table: the second mask depends on what "
-                    "was loaded."
+                    "An index may be any number, but the load must stay in the table: the second mask depends on the "
+                    "loaded indices."
                 )
             ),
             N_("inside = mask & (index >= 0) & (index < size), and other=0.0"),

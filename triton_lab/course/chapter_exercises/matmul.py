@@ -62,17 +62,16 @@ EXERCISES = (
         N_("A matrix product"),
         (
             N_(
-                "A program has one tile of the result. It walks along K, and loads a block of a "
-                "and one of b in each step."
+                "A program computes one tile of the result. It loops over K, and loads a block of a and a block of b "
+                "in each step."
             ),
             N_(
                 "The accumulator is tl.zeros((M, N), tl.float32), before the loop; "
                 "tl.dot(a, b, accumulator) adds to it."
             ),
             N_(
-                "Masks in the loop: rows of a and columns of b by the edges, and k < K - start for both, "
-                "with other=0.0. "
-                'input_precision="ieee" keeps all digits.'
+                "Masks in the loop: the rows of a, the columns of b, and k < K - start for both, with other=0.0. Use "
+                'input_precision="ieee" for full precision.'
             ),
         ),
         points=2,
@@ -93,7 +92,7 @@ EXERCISES = (
     ),
     Question(
         "tile_of_program",
-        N_("Which tile has program 5?"),
+        N_("Which tile does program 5 compute?"),
         (
             N_("Two rows of tiles are one band. In a band programs go down first: (0, 0), (1, 0), (0, 1), (1, 1), ..."),
             N_("Program 4 begins the third column of the band."),
@@ -107,12 +106,13 @@ EXERCISES = (
         (
             (
                 N_(
-                    "It is the product with another end: add the bias and set negative values to 0 before you store "
-                    "the tile."
+                    "It is the matrix product with one more step: add the bias and set negative values to 0 before "
+                    "you store the tile."
                 )
             ),
             N_(
-                "The weight is (outputs, inputs), as torch keeps it. Its transpose is the same memory, strides swapped."
+                "The weight has the shape (outputs, inputs), as in torch. Its transpose is the same memory with the "
+                "strides exchanged."
             ),
             N_("accumulator += bias[None, :]; tl.store(..., tl.maximum(accumulator, 0.0))"),
         ),
@@ -131,8 +131,8 @@ EXERCISES = (
         N_("Many small products"),
         (
             N_("The grid has three dimensions: rows, columns, and the number of the product."),
-            N_("tl.program_id(2) times the first stride is where a product's matrices begin."),
-            N_("Move a_ptr, b_ptr and c_ptr on at the start; the rest is the kernel that you have."),
+            N_("A product's matrices begin at tl.program_id(2) times the first stride."),
+            N_("Advance a_ptr, b_ptr and c_ptr at the start. The rest of the kernel stays the same."),
         ),
         cases=(
             case(a=tensor(3, 32, 32), b=tensor(3, 32, 32)),
@@ -147,7 +147,7 @@ EXERCISES = (
     ),
     Task(
         "quantised",
-        N_("Weights of eight bits"),
+        N_("8-bit weights"),
         (
             N_("b holds integers from -128 to 127. Each stands for b * scale, with one scale for each column."),
             N_("A block of b becomes float32 with .to(tl.float32) before it goes into tl.dot."),

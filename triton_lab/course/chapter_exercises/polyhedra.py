@@ -22,7 +22,7 @@ EXERCISES = (
         N_("Three diagonals"),
         (
             N_("In row i the columns are i - 1, i and i + 1, if they exist."),
-            N_("range(i - 1, i + 2) is too much in the first row and in the last: bounds may have max and min."),
+            N_("range(i - 1, i + 2) is too long in the first and the last row. Bounds may use max and min."),
             N_("for j in range(max(0, i - 1), min(n, i + 2)): A[i, j] = 1"),
         ),
         reference=(
@@ -47,7 +47,7 @@ EXERCISES = (
         N_("All of a diagonal at once"),
         (
             N_("On a diagonal, i + j is constant. Make that the outer loop."),
-            N_('order.skew("j", "i") makes i + j of j. Which loop must then be the outer one?'),
+            N_('order.skew("j", "i") changes j to i + j. Which loop must then be the outer one?'),
             N_('order.skew("j", "i").interchange("i", "j").parallel("i"), or a matrix whose first row is [1, 1].'),
         ),
         nest=WAVEFRONT,

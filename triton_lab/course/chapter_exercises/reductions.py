@@ -54,10 +54,13 @@ EXERCISES = (
     ),
     Task(
         "row_range",
-        N_("From the least to the greatest"),
+        N_("From the minimum to the maximum"),
         (
-            N_("tl.max and tl.min of one block. A lane without an element must be neither."),
-            N_("One value of `other` cannot serve both. tl.where replaces the values of lanes afterwards."),
+            N_("Use tl.max and tl.min of one block. A lane without an element must be neither."),
+            N_(
+                "One value of `other` does not work for both. Use tl.where to replace the values of these lanes "
+                "after the load."
+            ),
             N_("high = tl.max(tl.where(mask, x, float('-inf')), axis=0), and low with float('inf')."),
         ),
         cases=(*_SHAPES, case(x=tensor(3, 37, low=5.0, high=6.0)), case(x=tensor(3, 37, low=-6.0, high=-5.0))),
@@ -75,7 +78,7 @@ EXERCISES = (
                     "every element."
                 )
             ),
-            N_("Subtract the row's greatest element before tl.exp. Lanes beyond the row get minus infinity."),
+            N_("Subtract the row's maximum before tl.exp. Lanes beyond the row get minus infinity."),
             N_("x -= tl.max(x, axis=0); e = tl.exp(x); store e / tl.sum(e, axis=0)"),
         ),
         cases=(
@@ -92,7 +95,7 @@ EXERCISES = (
         "long_row_sum",
         N_("Rows of any length"),
         (
-            N_("The block has 64 lanes, however long the row: a loop goes over it in steps of BLOCK."),
+            N_("The block has 64 lanes for every length of row. Loop over the row in steps of BLOCK."),
             N_("Keep a block of 64 partial sums in the loop, and add them up once, after it."),
             N_("total = tl.zeros((BLOCK,), tl.float32); in the loop total += tl.load(..., other=0.0); then tl.sum."),
         ),
@@ -135,10 +138,14 @@ EXERCISES = (
         "half_sum",
         N_("When adding one changes nothing"),
         (
-            N_("float16 has 11 bits of fraction: above some power of two, neighbouring numbers are 2 apart."),
+            N_(
+                "float16 has 11 significant bits: from some power of two on, the distance of neighbouring numbers is 2."
+            ),
             N_("From 2048 on, 2048 + 1 lies half-way between two numbers, and is rounded to the even one: 2048."),
         ),
         right=lambda: 2048,
-        tell=lambda answer, right: _("Run the loop, or work it out: from which number on are float16 numbers 2 apart?"),
+        tell=lambda answer, right: _(
+            "Run the loop, or compute it: from which number on is the distance of float16 numbers 2?"
+        ),
     ),
 )

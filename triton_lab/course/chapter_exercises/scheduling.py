@@ -58,7 +58,7 @@ def _filtered(x: Any, filter: Any) -> Any:
 EXERCISES = (
     OrderExercise(
         "few_misses",
-        N_("A transpose that keeps its lines"),
+        N_("A transpose that keeps its cache lines"),
         (
             (
                 N_(
@@ -75,7 +75,7 @@ EXERCISES = (
     ),
     OrderExercise(
         "tiles_in_time",
-        N_("Tiles over steps of time"),
+        N_("Tiles over time steps"),
         (
             N_("Tiles of t and i are not legal as they are: an element needs its right neighbour of the step before."),
             N_("Skewing i by t makes all distances point forward. Then tiles are legal."),

@@ -116,7 +116,7 @@ EXERCISES = (
             N_("Each argument of a comparison has its .count of elements that differ; a comparison has a .verdict."),
             (
                 N_(
-                    "Print the names with sum(argument.count for argument in lab.compare(...)), and read off the two "
+                    "Print the names with sum(argument.count for argument in lab.compare(...)), and take the two "
                     "smallest."
                 )
             ),
@@ -154,7 +154,7 @@ EXERCISES = (
     ),
     Choice(
         "choices",
-        N_("Where does it begin?"),
+        N_("Where does the difference begin?"),
         (
             N_("Row 0 begins at element 0 with any stride, so the stride alone leaves program 0 right."),
             N_("What else must be wrong, so that row 0 is wrong too?"),

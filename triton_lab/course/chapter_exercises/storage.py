@@ -53,7 +53,7 @@ def _windows(answer: Any) -> str:
 EXERCISES = (
     Question(
         "place_of_an_element",
-        N_("Where does it lie?"),
+        N_("At which place in storage?"),
         (
             N_("The place in storage is offset + i * stride[0] + j * stride[1]."),
             N_("The offset is 1, and the strides are 7 and 2."),
@@ -76,7 +76,7 @@ EXERCISES = (
     ),
     Task(
         "add_one_in_place",
-        N_("One more, in the view alone"),
+        N_("Add 1, only in the view"),
         (
             N_("A view has neighbours in the same storage. Only the view's elements may change."),
             N_("Store to the addresses that you loaded from: the same strides, the same mask."),
@@ -94,7 +94,7 @@ EXERCISES = (
         N_("Rows become columns"),
         (
             N_("The result has as many rows as x has columns. Let programs have tiles of x."),
-            N_("What is loaded from [i, j] is stored to [j, i]: in the addresses of the store, i and j change places."),
+            N_("A value loaded from [i, j] is stored to [j, i]: exchange i and j in the addresses of the store."),
             N_("out_ptr + j[None, :] * rows + i[:, None], with the mask of the load."),
         ),
         cases=_matrices(),
@@ -129,7 +129,7 @@ EXERCISES = (
         (
             N_("Each row of the view is a window: three numbers, side by side in the storage."),
             N_("The next window begins one number later."),
-            N_("Two elements of the view may be at one place: strides need not be those of a matrix."),
+            N_("Two elements of the view may share one place. So the strides may be smaller than those of a matrix."),
         ),
         wrong=_windows,
     ),

@@ -52,10 +52,10 @@ class Channel:
         until = None if seconds is None else time.monotonic() + seconds
         size, count = struct.unpack("<II", self._read(8, until))
         if size > HEAD or count > PIECES:
-            raise Broken(_("it sends more than a message may have"))
+            raise Broken(_("its message is too long"))
         sizes = struct.unpack(f"<{count}Q", self._read(8 * count, until))
         if sum(sizes) > MOST:
-            raise Broken(_("it sends more than a message may have"))
+            raise Broken(_("its message is too long"))
         text = self._read(size, until)
         pieces = [self._read(one, until) for one in sizes]
         try:
@@ -71,12 +71,12 @@ class Channel:
         while len(found) < size:
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
-                raise Broken(_("nothing came in time"), late=True)
+                raise Broken(_("no message came in time"), late=True)
             self.end.settimeout(left)
             try:
                 part = self.end.recv(min(size - len(found), 1 << 20))
             except TimeoutError:
-                raise Broken(_("nothing came in time"), late=True) from None
+                raise Broken(_("no message came in time"), late=True) from None
             except OSError as error:
                 raise Broken(f"it sends nothing ({error})") from None
             if not part:

@@ -116,7 +116,7 @@ def _read(what: Callable[[], T]) -> T:
             AnswerFault(_("One of its launches cannot be run again: {error}").format(error=error))
         ) from None
     except MALFORMED as error:
-        message = _("What its process says of the answer cannot be: {name}: {value}").format(
+        message = _("The report of its process is not valid: {name}: {value}").format(
             name=type(error).__name__, value=str(error)[:200]
         )
         raise Unanswered(AnswerFault(message)) from None

@@ -125,7 +125,7 @@ def _watched(init: int, memory: int) -> str:
                 return _("its process was ended by signal {value}").format(value=-code)
             if code > 128:
                 return _("its process was ended by signal {value}").format(value=code - 128)
-            return _("its process ended with {code}").format(code=code)
+            return _("its process ended with exit code {code}").format(code=code)
         size, processes = memory_of_descendants(os.getpid())
         if size - base * processes > memory:
             return _("it took more than the limit of {value} GB of memory").format(value=f"{memory / 2**30:.3g}")

@@ -37,9 +37,9 @@ EventKind = Literal[
 class AsyncEvent:
     """One event, of ``programs`` (linear numbers, ascending) in ``partition`` (0: the default one).
 
-    ``time`` counts events. ``op`` is the operation that runs; of work that lands, the one that issued it is ``work_op``
-    and ``op`` the one that waited, None if the schedule chose that moment. ``queue`` is who works: "copies", "loads",
-    "stores", "products", "tensor core". ``touches`` has each buffer or barrier, the first byte there, of shape
+    ``time`` counts events. ``op`` is the operation that runs. For work that lands, ``work_op`` is the operation that
+    issued it, and ``op`` the one that waited, or None if the schedule chose the moment. ``queue`` is "copies", "loads",
+    "stores", "products" or "tensor core". ``touches`` has each buffer or barrier, the first byte there, of shape
     ``(programs,)`` or ``(1,)``, and whether it is written. ``work`` numbers the work, 0 if there is none.
     """
 

@@ -1,10 +1,10 @@
-"""Who has touched a buffer, and who may still: what refuses an access that a GPU would race on.
+"""The past and pending accesses of a buffer. An access that races with one of them on a GPU is refused.
 
 - Work that is pending on bytes: a copy into them, or a copy or a product that may still read them.
 - The proxy: what a program itself reads and writes (the generic proxy) and what TMA and the tensor core do (the async
   proxy) are in order only after `fence_async_shared`.
-- Partitions of warps: two accesses of different partitions are in order only by barriers, which the partitions' clocks
-  tell.
+- Partitions of warps: only barriers order two accesses of different partitions; the partitions' clocks record
+  them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Access:
 
 
 class Pending(Protocol):
-    """What the work that is pending on a buffer says of itself; see `PendingWork`."""
+    """Work that is pending on a buffer; see `PendingWork`."""
 
     @property
     def op(self) -> Op: ...
@@ -255,25 +255,28 @@ def _refused(texts: tuple[str, str], rule: str, view: SharedView, other: Op, pro
 
 # What is refused, and what to do about it.
 _ARRIVING = (
-    N_("{name} is used while the work{line} that writes it is pending"),
+    N_("{name} is used while the operation{line} that writes it is still running"),
     N_(
-        "Wait for the work first: async_copy.wait_group(...) after commit_group(), mbarrier.wait(...) for the phase of "
-        "this use, or warpgroup_mma_wait(...)."
+        "Wait for the operation first: async_copy.wait_group(...) after commit_group(), mbarrier.wait(...) for the "
+        "phase of this use, or warpgroup_mma_wait(...)."
     ),
 )
 _LEAVING = (
-    N_("{name} is written while the work{line} may still read it"),
-    N_("Wait first: tma.store_wait(...), warpgroup_mma_wait(...), or the barrier that the work reports to."),
+    N_("{name} is written while the operation{line} may still read it"),
+    N_("Wait first: tma.store_wait(...), warpgroup_mma_wait(...), or mbarrier.wait(...) on the operation's barrier."),
 )
 _UNFENCED_STORE = (
-    N_("the store{line} writes {name}, and no fence follows: TMA and the tensor core may not see what was stored"),
+    N_("the store{line} writes {name}, and no fence follows: TMA and the tensor core may not see the stored values"),
     N_("Call fence_async_shared() after the store, and before mbarrier.arrive if there is one."),
 )
 _UNFENCED_LOAD = (
-    N_("the load{line} reads {name}, and no fence follows: TMA may overwrite it before it was read"),
+    N_("the load{line} reads {name}, and no fence follows: TMA may overwrite it before it is read"),
     N_("Call fence_async_shared() after the load, and before mbarrier.arrive if there is one."),
 )
 _UNORDERED = (
-    N_("another partition accesses {name}{place}, and no barrier puts the two accesses in order"),
-    N_("Let one partition arrive at a barrier after its access, and the other wait for that before its own."),
+    N_("another partition accesses {name}{place}, and no barrier orders the two accesses"),
+    N_(
+        "Let one partition arrive at a barrier after its access, and let the other wait at this barrier before its "
+        "own access."
+    ),
 )

@@ -65,7 +65,7 @@ class MBarrier:
         """Initialise it for ``count`` arrivals a phase. Raises KernelError for one that is initialised."""
         again = self.all.count[self.at] != 0
         if again.any():
-            told = _("{name} is a barrier already").format(name=self.name)
+            told = _("{name} is already initialised").format(name=self.name)
             hint = _("Initialise it once, or call mbarrier.invalidate before it is initialised again.")
             raise KernelError(told, None, self.programs[again], rule=MISUSE, hint=hint)
         for array, value in ((self.all.count, count), (self.all.left, count), (self.all.bytes, 0), (self.all.phase, 0)):
@@ -128,7 +128,7 @@ class MBarrier:
     def _need(self) -> None:
         missing = self.all.count[self.at] == 0
         if missing.any():
-            told = _("{name} is no barrier here").format(name=self.name)
+            told = _("{name} is not an initialised barrier here").format(name=self.name)
             hint = _("Call mbarrier.init before all other uses, and mbarrier.invalidate after them.")
             raise KernelError(told, None, self.programs[missing], rule=MISUSE, hint=hint)
 

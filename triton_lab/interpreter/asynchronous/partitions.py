@@ -94,17 +94,17 @@ class Partitions:
         return self._now.number, self._now.knows[self._rows(programs)]
 
     def epoch(self, partition: int, programs: Array) -> Array:
-        """What the clock of a partition says of itself."""
+        """A partition's own entry in its clock, for each program."""
         found: Array = self._all[partition].knows[self._rows(programs), partition]
         return found
 
     def tick(self, programs: Array) -> None:
-        """What these programs of the partition do from now on is later than what their last arrival took along."""
+        """Advance the clock after an arrival: later work of these programs is not ordered by that arrival."""
         assert self._now is not None
         self._now.knows[self._rows(programs), self._now.number] += 1
 
     def learn(self, programs: Array, released: Array) -> None:
-        """These programs of the partition know from now on what others knew who arrived at a barrier."""
+        """Merge the clocks of the partitions that arrived at a barrier into the clocks of these programs."""
         assert self._now is not None
         rows = self._rows(programs)
         self._now.knows[rows] = np.maximum(self._now.knows[rows], released)

@@ -22,7 +22,7 @@ def checked(schedule: str) -> str:
     """``schedule`` itself. Raises ValueError if there is no such schedule."""
     if not isinstance(schedule, str) or (schedule not in (LAZY, EAGER) and not _RANDOM.fullmatch(schedule)):
         raise ValueError(
-            _("schedule={schedule}: there are 'lazy', 'eager' and 'random:N' with a number N").format(
+            _("schedule={schedule}: choose 'lazy', 'eager' or 'random:N' with a number N").format(
                 schedule=repr(schedule)
             )
         )

@@ -111,12 +111,12 @@ def wait_barrier(frame: Frame, op: Op, *operands: Value) -> None:
         if asynchronous.land_next(frame.programs[rows], some, op):
             continue
         name = view.buffer.name or _("the barrier")
-        told = _("{name} is waited for in phase {phase}, which does not end: {state}").format(
+        told = _("the wait for phase {phase} of {name} never ends: {state}").format(
             name=name, phase=int(parity[rows[0]]), state=MBarrier(some, frame.programs[rows]).told()
         )
         hint = _(
-            "Compare what the phase expects with what comes: the count of mbarrier.init, the arrivals, the bytes of "
-            "mbarrier.expect, and the phase, which is 0 at first and changes with each use."
+            "Compare what the phase expects with what arrives: the count of mbarrier.init, the arrivals, the bytes "
+            "of mbarrier.expect. Check the phase: it starts at 0 and changes with each use."
         )
         reason = Deadlock(told, op, frame.programs[rows], rule=PHASE_NEVER_ENDS, hint=hint)
         if asynchronous.partitions is None:

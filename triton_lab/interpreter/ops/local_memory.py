@@ -140,7 +140,7 @@ def memdesc_reinterpret(frame: Frame, op: Op, view: Value) -> Value:
     base = whole.base + whole.placement.low
     if int(base.max()) + placement.high > whole.buffer.size:
         name = whole.buffer.name or _("the buffer")
-        raise ValueError(_("{name} is smaller than what it is reinterpreted as").format(name=name))
+        raise ValueError(_("{name} is smaller than the type that it is reinterpreted as").format(name=name))
     return SharedView(whole.buffer, base, placement, dtype_of(block_of(type)))
 
 

@@ -66,7 +66,7 @@ def packed_arith(frame: Frame, op: Op, *operands: Value) -> Value:
     result, kind = frame.result_type(op), op.attributes["op_kind"]
     types = [frame.type(number) for number in op.operands]
     if any((one.element, one.shape) != (result.element, result.shape) for one in types):
-        raise Unsupported(_("packed arithmetic of several types is not run"), op)
+        raise Unsupported(_("packed arithmetic of several types is not supported"), op)
     if kind == _FUSED:
         return fma(frame, op, *operands)
     return elementwise(frame, op, _PACKED[kind], *operands)

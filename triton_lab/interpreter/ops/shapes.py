@@ -112,7 +112,7 @@ def gather(frame: Frame, op: Op, source: Value, index: Value) -> Value:
     if outside.any():
         rows = np.unique(np.nonzero(outside)[0])
         raise KernelError(
-            _("tl.gather asks for element {positions} of an axis of {shape}").format(
+            _("tl.gather reads element {positions} of an axis of size {shape}").format(
                 positions=positions[outside][0], shape=values_.shape[axis]
             ),
             op,

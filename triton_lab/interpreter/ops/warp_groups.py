@@ -24,7 +24,7 @@ from triton_lab.localization import _
 
 Array = NDArray[Any]
 _FACTORS = 2
-# What may take an accumulator whose product is pending: the next product, the wait, and what only passes it on.
+# Operations that may use an accumulator whose product is pending: the next product, the wait, and control flow.
 _PASSES_ON = traits.names(lambda trait: trait.dialect == "scf" or trait.name.startswith("ttng.warp_group_dot"))
 
 
@@ -86,6 +86,6 @@ def _refuse_uses(frame: Frame, op: Op) -> None:
     for user in frame.routine.function.walk():
         if user.name not in _PASSES_ON and results & set(user.operands):
             name = frame.routine.function.names[op.results[0]] or _("the accumulator")
-            told = _("{name} is used while its product is pending").format(name=name)
+            told = _("{name} is used while its product is still running").format(name=name)
             hint = _("Wait for the product first: warpgroup_mma_wait(0, ...).")
             raise KernelError(told, user, frame.programs, rule=USED_BEFORE_WAIT, hint=hint)

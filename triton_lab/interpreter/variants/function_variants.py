@@ -59,8 +59,8 @@ def called(op: Op, types: tuple[Type, ...]) -> CalledFunction | None:
 
 
 def as_ptx(texts: Mapping[CalledFunction, str]) -> Mapping[str, Callable[[Implementation], Implementation]]:
-    """For each operation that calls these functions, what makes the function that runs it from the one that runs it
-    otherwise: these functions by their PTX, all others as they are. Raises NotEmulated.
+    """For each operation that calls these functions, a wrapper of the function that runs it: it runs these functions by
+    their PTX and leaves all others as they are. Raises NotEmulated.
     """
     functions = {
         one: PtxFunction(parse(text), [_DTYPES[type] for type in (*one.operands, one.result)])

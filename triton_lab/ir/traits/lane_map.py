@@ -22,7 +22,7 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class UpTo:
-    """Every index up to the one that the result has on ``axis``; with ``reverse`` every one from it on."""
+    """Every index up to the result's index on ``axis``; with ``reverse``, every index from it on."""
 
     axis: int
     reverse: bool = False

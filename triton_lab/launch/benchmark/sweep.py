@@ -94,8 +94,8 @@ def _has_a_clock() -> None:
     if current() == "gpu" and driver.active.get_device_interface() is DeviceInterface:
         raise TargetError(
             _(
-                "lab.sweep measures a GPU of this machine, and launches go to another one now: run "
-                "the sweep there, or measure single launches, with lab.record(time=True)"
+                "lab.sweep measures a GPU of this machine, but launches run on another machine now. Run the sweep "
+                "there, or measure single launches with lab.record(time=True)"
             )
         )
 
@@ -105,9 +105,9 @@ def _named(functions: Any) -> dict[str, Function]:
     for name, function in found.items():
         if not callable(function):
             raise TypeError(
-                _("{name} is {name_2}, not a function of the size that gives what is timed").format(
-                    name=name, name_2=type(function).__name__
-                )
+                _(
+                    "{name} is {name_2}, but must be a function that takes the size and returns the function to time"
+                ).format(name=name, name_2=type(function).__name__)
             )
     if not found:
         raise ValueError(_("sweep needs a function to measure, or several by name"))
@@ -121,10 +121,10 @@ def _name(function: Any) -> str:
 
 def _size(one: Any) -> int:
     if isinstance(one, bool) or not hasattr(one, "__index__"):
-        raise TypeError(_("a size is an integer, and not {one}").format(one=repr(one)))
+        raise TypeError(_("a size must be an integer, not {one}").format(one=repr(one)))
     size = one.__index__()
     if size <= 0:
-        raise ValueError(_("a size is positive, and not {size}").format(size=size))
+        raise ValueError(_("a size must be positive, not {size}").format(size=size))
     return int(size)
 
 
@@ -146,9 +146,8 @@ def _prepared(name: str, function: Function, size: int, config: Mapping[str, Any
     if not callable(run):
         raise TypeError(
             _(
-                "{name} gave {name_2} for the size {size}, not what is to be timed: let it make "
-                "ready and return a function without arguments, as in `return lambda: "
-                "kernel[grid](...)`"
+                "{name} returned {name_2} for the size {size}, but must return the function to time: prepare the "
+                "inputs, then return a function without arguments, as in `return lambda: kernel[grid](...)`"
             ).format(name=name, name_2=type(run).__name__, size=size)
         )
     return run
@@ -210,7 +209,7 @@ class _Work:
             if took > PATIENCE:
                 self._counts = False
                 self._remarks.append(
-                    _("bytes were not counted beyond size {size}: give them as bytes=lambda n: ...").format(size=size)
+                    _("bytes were not counted beyond size {size}. Pass them: bytes=lambda n: ...").format(size=size)
                 )
             if found is not None:
                 return found, None

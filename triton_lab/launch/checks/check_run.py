@@ -48,7 +48,7 @@ def check(launch: Recorded, part: bool = False) -> Verdict:
     if launch.tape is not None and launch.tape.dropped:
         races, reads = (translated(RULES[kind].subject) for kind in ("race", "uninitialized"))
         gathering.left_out(
-            _("{races}, {reads} and aliases, from there on").format(races=races, reads=reads), launch.tape.cut
+            _("{races}, {reads} and aliases after that point").format(races=races, reads=reads), launch.tape.cut
         )
     return Verdict(in_order(completed(launch, gathering)), gathering.unchecked)
 

@@ -133,7 +133,7 @@ class Compared:
 
     @cached_property
     def undecided(self) -> int:
-        """How many elements differ of which it is not known whether rounding explains them."""
+        """The number of elements that differ, and for which it is not known whether rounding explains it."""
         return int(np.count_nonzero(self.unknown))
 
     @cached_property

@@ -59,14 +59,15 @@ def compare(
     a, b = _only(a), _only(b)
     if not isinstance(a, Recorded):
         raise TypeError(
-            _("the first argument of compare is a launch, as record() gives it, not {name}").format(
-                name=type(a).__name__
-            )
+            _("the first argument of compare must be a launch from record(), not {name}").format(name=type(a).__name__)
         )
     if b is None:
         if a.target != "gpu":
             raise ValueError(
-                _("the launch of {kernel} ran only on the CPU: pass what to compare it with").format(kernel=a.kernel)
+                _(
+                    "the launch of {kernel} ran only on the CPU. Pass a second argument: a launch, a tensor or a "
+                    "function"
+                ).format(kernel=a.kernel)
             )
         return _compared(a, a, of_launch(a), of_launch(a, "cpu"), {}, (), True, end)
     if isinstance(b, Recorded):
@@ -146,7 +147,7 @@ def _compared(
     if titles[0] == titles[1]:
         titles = (f"{titles[0][:-1]}, a)", f"{titles[1][:-1]}, b)")
     stopped = [
-        _("{title} stopped with an error; what it had written by then is compared").format(title=title)
+        _("{title} stopped with an error; the values that it had written before are compared").format(title=title)
         for title, launch in zip(titles, (a, b), strict=True)
         if launch is not None and launch.error is not None
     ]

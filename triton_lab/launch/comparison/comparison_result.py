@@ -144,10 +144,10 @@ class Comparison:
         like. Races, reads of uninitialised memory and float atomics are named if they were found.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().cause
-        'an operator: with - and not + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'
+        'an operator: with - instead of + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes())
         no cause was found: nothing that was tried removes the difference
-          <= and not < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would go where it may not
+          <= instead of < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would be out of bounds
           ...
           with two of these at once on add_kernel (CPU) nothing removes the difference: ... pairs tried
         """
@@ -204,4 +204,4 @@ class Comparison:
         return self.text()
 
     def __bool__(self) -> Any:
-        raise TypeError(_("a comparison is neither true nor false: use comparison.verdict"))
+        raise TypeError(_("a comparison has no truth value: use comparison.verdict"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from triton_lab import messages
 from triton_lab.localization import N_, _, translated
 
-# What an experiment says of the difference.
+# The effect of an experiment on the difference.
 REMOVES, ROUNDING = N_("removes the difference"), N_("yes, up to rounding")
 EXPLAINS, MOSTLY, NO = N_("explains the rest"), N_("most of it"), N_("no")
 TELLING = (REMOVES, ROUNDING, EXPLAINS, MOSTLY)
@@ -126,7 +126,7 @@ class Half:
 
 
 def _of_two(which: int, half: Half) -> str:
-    return _("slip {which}, {cause}: {name}; alone it mends {told}").format(
+    return _("mistake {which}, {cause}: {name}; alone it corrects {told}").format(
         which=which, cause=half.cause, name=half.name, told=half.told()
     )
 
@@ -147,12 +147,12 @@ class Pairs:
         """Both changes, and what each does alone, in a sentence."""
         assert self.found is not None
         first, second = self.halves
-        alone = _("neither mends anything alone")
+        alone = _("neither corrects anything alone")
         if first.mends or second.mends:
-            alone = _("alone the first mends {told}, the second {told_2}").format(
+            alone = _("alone the first corrects {told}, the second {told_2}").format(
                 told=first.told(), told_2=second.told()
             )
-        return _("two slips at once, {cause}, and {cause_2}: {told}; {alone}").format(
+        return _("two mistakes at once, {cause}, and {cause_2}: {told}; {alone}").format(
             cause=first.cause, cause_2=second.cause, told=self.found.told(), alone=alone
         )
 
@@ -163,7 +163,7 @@ class Pairs:
         how = "bit-equal" if self.found.removes else _("equal up to rounding")
         every = f"{messages.number(right)} of {messages.count(self.found.total, 'element')}"
         return [
-            _("two slips at once: with both mended {every} are {how}").format(every=every, how=how),
+            _("two mistakes at once: with both corrected, {every} are {how}").format(every=every, how=how),
             *map(_of_two, (1, 2), self.halves),
         ]
 
@@ -279,7 +279,7 @@ class Causes:
         """The cause in a sentence, and how many experiments were made; ``print`` of the causes lists them.
 
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().text())
-        an operator: with - and not + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal
+        an operator: with - instead of + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal
         What was tried: ... experiments (comparison.causes() lists them)
         """
         lines = [self.cause]
@@ -291,8 +291,10 @@ class Causes:
     def __repr__(self) -> str:
         tried = [one.told(one.tried) for one in self.experiments]
         if self.probed:
-            tried.append(_("{changes} on some programs mended nothing").format(changes=self._changes))
+            tried.append(_("{changes} on some programs had no effect").format(changes=self._changes))
         tried += [one.told() for one in self.pairs if one.of]
         if self._cut:
-            tried.append(_("other experiments did not end{cut}: causes(seconds=...) allows more").format(cut=self._cut))
+            tried.append(
+                _("other experiments did not finish{cut}: causes(seconds=...) allows more time").format(cut=self._cut)
+            )
         return "\n".join([self.cause, *(f"  {one}" for one in tried)])

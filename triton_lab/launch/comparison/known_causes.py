@@ -59,7 +59,8 @@ def named_causes(comparison: Comparison) -> Iterator[str]:
     indices = any(one.count and one.a.dtype.kind in "iu" for one in comparison if one.written)
     if comparison.other is not comparison.launch and indices and (line := _beside_nan(comparison.launch)) is not None:
         yield _(
-            "NaN among what an argmax or argmin takes: the order in which it is taken decides (line {line})"
+            "NaN among the values of an argmax or argmin: the result depends on the order of the comparisons (line "
+            "{line})"
         ).format(line=line)
     first = comparison.first
     lead = None if first is None else first.turned

@@ -56,7 +56,7 @@ def _view(memory: Memory, argument: Argument, dtype: np.dtype[Any]) -> Array:
     strides = tuple(stride * argument.itemsize for stride in argument.strides)
     reach = sum(stride * (extent - 1) for stride, extent in zip(strides, argument.shape, strict=True))
     if region is None or argument.address + reach + argument.itemsize > region.stop:
-        raise CannotReplay(_("the record does not have the values of {name}").format(name=argument.name))
+        raise CannotReplay(_("the values of {name} were not recorded").format(name=argument.name))
     return np.ndarray(argument.shape, dtype, region.data, argument.address - region.start, strides)
 
 
@@ -139,7 +139,7 @@ def _named(launch: Recorded, given: Any, written: Sequence[str]) -> Iterator[tup
     if len(several) != len(written):
         told = ", ".join(written) or "no argument"
         raise ValueError(
-            _("{kernel} writes {told}, but {tensors} {verb} given as expected: pass a dict by name").format(
+            _("{kernel} writes {told}, but {tensors} {verb} passed as expected: pass a dict by name").format(
                 kernel=launch.kernel,
                 told=told,
                 tensors=messages.count(len(several), "tensor"),

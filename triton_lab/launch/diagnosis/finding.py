@@ -140,6 +140,11 @@ class Finding:
         texts = list(dict.fromkeys(str(value) for value in self.values.tolist()))
         return ", ".join(texts[:SHOWN]) + (", ..." if len(texts) > SHOWN else "")
 
+    def __repr__(self) -> str:
+        """One line: the severity, the kind, the place and the message."""
+        where = f", {self.where}" if self.where else ""
+        return f"<{self.severity} {self.kind}{where}: {self.message}>"
+
     def __str__(self) -> str:
         where = f"{self.where}: " if self.where else ""
         values = [f"  values: {self.values_text}"] if self.values.size else []

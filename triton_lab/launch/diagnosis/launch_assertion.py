@@ -12,7 +12,7 @@ from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.record import MAX_BYTES, record
 from triton_lab.localization import N_, translated
 
-_NO_LAUNCH = N_("not checked: no kernel was launched inside check(), so nothing is known to be right")
+_NO_LAUNCH = N_("not checked: no kernel was launched inside check()")
 
 
 class CheckFailed(AssertionError):

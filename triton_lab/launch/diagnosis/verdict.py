@@ -77,8 +77,8 @@ def excuse(error: Exception) -> str:
     if os.environ.get(RAISE) or from_signal(error):
         raise error
     if isinstance(error, MemoryError):
-        return _("this took more memory than there is{more}").format(more=f" ({error})" if str(error) else "")
-    return _("{name}: {error}{place}; a fault of triton-lab's, not of the kernel: please report it").format(
+        return _("this needed more memory than the machine has{more}").format(more=f" ({error})" if str(error) else "")
+    return _("{name}: {error}{place}; this is an error in triton-lab, not in the kernel: please report it").format(
         name=type(error).__name__, error=error, place=_place(error)
     )
 

@@ -119,7 +119,7 @@ class OverShape:
         if self._may_overhang(offset, mask):
             steps = walk(offset, self.shape, self.argument.strides)
             if steps is not None and self._fits(steps, offset.shape[1:]):
-                # For a tile that stopped the launch, its overhang over an edge matters more than whose memory is there.
+                # For a tile that stopped the launch, its overhang matters more than the owner of that memory.
                 stops = access.stopped is not None and bool(access.strayed(iteration).any())
                 tile = stops and covers(steps, self.shape)
                 told = self._by_address(offset)

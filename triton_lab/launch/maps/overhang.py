@@ -92,7 +92,7 @@ def walk(offset: Ints, shape: Sequence[int], strides: Sequence[int]) -> list[Ste
 
 
 def step_along(stride: int, shape: Sequence[int], strides: Sequence[int]) -> Step | None:
-    """The dimension that a lane stride follows: the one of whose stride it is the smallest multiple; None for none."""
+    """The dimension that a lane stride follows: its stride divides the lane stride with the smallest quotient."""
     if stride == 0:
         return 0, 0
     fits = [

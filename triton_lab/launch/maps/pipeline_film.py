@@ -1,4 +1,4 @@
-"""`PipelineFilm`: the asynchronous work of one program over time: who works when, on which buffer, and who waits."""
+"""`PipelineFilm`: the asynchronous work of one program over time: the busy queues, their buffers, and the waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import N_, _, translated
 
-# Who does the work of each queue.
+# The name of each queue of work.
 WORKERS = {
     "copies": N_("copies (cp.async)"),
     "loads": N_("TMA loads"),
@@ -31,7 +31,7 @@ _STEPS = {
     "arrived": N_("an arrival is counted"),
     "phase": N_("a phase ends"),
     "waits": N_("waits"),
-    "waited": N_("goes on"),
+    "waited": N_("continues"),
     "read": N_("reads"),
     "written": N_("writes"),
     "fenced": N_("fence between proxies"),

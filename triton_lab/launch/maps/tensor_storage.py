@@ -120,7 +120,7 @@ def traits(tensor: StridedLike) -> list[str]:
     found = []
     repeats = math.prod(size for stride, size in moving if stride == 0)
     if repeats > 1:
-        found.append(_("expanded: each place read {times}").format(times=messages.count(repeats, "time")))
+        found.append(_("expanded: each element read {times}").format(times=messages.count(repeats, "time")))
     kept = [(stride, size) for stride, size in moving if stride != 0]
     if kept != sorted(kept, key=lambda pair: -pair[0]):
         found.append(_("transposed"))

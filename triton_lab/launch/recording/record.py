@@ -148,8 +148,8 @@ class _Record(Recorder):
         if full:
             kept.regions = ()
             kept.missing = _(
-                "the launches before hold the {max_total_bytes} MB that a record keeps in all: use "
-                "record(max_total_bytes=...), or record fewer launches"
+                "earlier launches fill the {max_total_bytes} MB of this record. Use record(max_total_bytes=...), or "
+                "record fewer launches"
             ).format(max_total_bytes=f"{self.max_total_bytes / 2**20:.0f}")
         self.left = max(0, self.left - tape.nbytes - kept.nbytes)
         if self.clock is not None:
@@ -160,7 +160,7 @@ class _Record(Recorder):
             launch.dropped = kept.missing
         if cut is not None and cut.why:
             launch.remark = "; ".join(
-                filter(None, (launch.remark, _("it ran whole, not in parts: {why}").format(why=cut.why)))
+                filter(None, (launch.remark, _("it ran as a whole, not in parts: {why}").format(why=cut.why)))
             )
             launch.met = cut.meeting
         self._keep(call, launch)
@@ -328,7 +328,7 @@ def record(
     (no findings, 'it ran in 4 parts, each checked by itself, and their accesses were not kept: record it...')
     """
     if parts < 1:
-        raise ValueError(_("parts={parts}: a launch has one part at least").format(parts=parts))
+        raise ValueError(_("parts={parts}: a launch has at least one part").format(parts=parts))
     launches = Launches()
     chosen = contextlib.nullcontext() if schedule is None else limits(schedule=schedule)
     with chosen, refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:

@@ -31,7 +31,7 @@ def refused() -> Iterator[None]:
 
     if knobs.runtime.interpret:
         raise NotRecorded(
-            _("TRITON_INTERPRET is set, and what Triton's interpreter runs cannot be recorded: {remedy}").format(
+            _("TRITON_INTERPRET is set, and launches in Triton's interpreter cannot be recorded: {remedy}").format(
                 remedy=translated(_INSTEAD)
             )
         )
@@ -54,8 +54,8 @@ def interpreted(before: Any = None) -> None:
     if _interpreted() is not before:
         raise NotRecorded(
             _(
-                "a kernel was run by Triton's interpreter, which cannot be recorded, since "
-                "TRITON_INTERPRET was set when it was defined: {remedy}"
+                "Triton's interpreter ran a kernel, since TRITON_INTERPRET was set when the kernel was defined. Such "
+                "a launch cannot be recorded: {remedy}"
             ).format(remedy=translated(_INSTEAD))
         )
 
@@ -74,9 +74,9 @@ class _Hook:
             return
         raise NotRecorded(
             _(
-                "the launch of {name} would not be recorded, since Triton's driver for {backend} is "
-                "active: around the block, choose lab.target('gpu') for the same GPU with a record, "
-                "or lab.target('cpu') (import triton_lab as lab)"
+                "the launch of {name} would not be recorded, since Triton's own driver for {backend} is active. Put "
+                "lab.target('gpu') around the block to record on the same GPU, or lab.target('cpu') (import "
+                "triton_lab as lab)"
             ).format(name=_name(metadata), backend=repr(active.get_current_target().backend))
         )
 

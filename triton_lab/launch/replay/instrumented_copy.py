@@ -96,8 +96,8 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
     if kernel.fn is None:
         raise CannotReplay(
             _(
-                "the Python function of {name} is gone, so its variables cannot be named: "
-                "torch.compile let it go when it handed the kernel to another process"
+                "the Python function of {name} does not exist in this process, because torch.compile compiled the "
+                "kernel in another one: its variables have no names"
             ).format(name=kernel.__name__)
         )
     fixed: dict[int, Any] = {}

@@ -118,7 +118,7 @@ def trace(launch: Recorded, program: int) -> Trace:
     if not 0 <= program < launch.programs:
         raise LookupError(f"{launch.kernel}: {no_program(program, launch.grid)}")
     if launch.compiled[0] is None:
-        raise CannotReplay(_("a launch that was loaded from a file has no steps to show: its source is not there"))
+        raise CannotReplay(_("a launch that was loaded from a file has no steps: the file does not hold its source"))
     listener = _Listener(launch)
     replay(
         launch,

@@ -106,7 +106,7 @@ def replay(
     """
     snapshot = launch.snapshot
     if snapshot is None:
-        raise CannotReplay(_("the launch was not recorded with what it needs to be run again"))
+        raise CannotReplay(_("the launch was recorded without the data that a rerun needs"))
     memory = snapshot.memory(held) if memory is None else memory
     runs = executable or launch.executable
     if programs is not None and runs.waiting_loops:
@@ -140,7 +140,7 @@ def replay(
     except KernelError as error:
         if isinstance(error, StepLimit) and not strict and not is_cut_short(launch):
             raise CannotReplay(
-                _("run again, {message}, which is all that the launch was allowed").format(message=error.message)
+                _("in a rerun, {message}, which is the limit of this launch").format(message=error.message)
             ) from None
         if strict or launch.error is None:
             raise
@@ -177,7 +177,7 @@ def _limits(launch: Recorded, given: Limits | None, changed: bool) -> Limits:
 def _told_late(machine: Machine) -> str:
     """The message that a replay was given up, and how far it had come."""
     steps = f" and {count(machine.steps, 'loop iteration')}" if machine.steps else ""
-    return _("running it again was given up after {programs}{steps}, since it took too long").format(
+    return _("the rerun was stopped after {programs}{steps}, since it took too long").format(
         programs=count(machine.ended, "program"), steps=steps
     )
 
@@ -209,8 +209,8 @@ class _Patient(Machine):
             where = _("the loop in line {line}").format(line=loop.location.line) if loop.location else "a loop"
             raise _Endless(
                 _(
-                    "{where} computes nothing that is stored, so the compiler left it out of the launch; "
-                    "as it is written, it does not end within {iterations}"
+                    "{where} computes no value that is stored, so the compiler removed it from the launch; as it is "
+                    "written, it does not end within {iterations}"
                 ).format(where=where, iterations=count(PATIENCE, "iteration")),
                 loop,
                 frame.programs,

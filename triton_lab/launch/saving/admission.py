@@ -103,7 +103,7 @@ def admitted(executable: Executable, programs: int, limits: Limits, seconds: flo
     if straight > seconds:
         raise SavedLaunchError(
             _(
-                "to run it would take about {told}, and {told_2} are allowed: use lab.load(path, "
+                "running it would take about {told}, but at most {told_2} are allowed: use lab.load(path, "
                 "max_seconds=...) if you trust it"
             ).format(told=_told(straight), told_2=_told(seconds))
         )
@@ -118,8 +118,8 @@ def too_long(limits: Limits) -> SavedLaunchError:
     """The error for a launch that took more rounds than `admitted` allowed."""
     return SavedLaunchError(
         _(
-            "its loops take more than {rounds}, which is all that the time allows: use "
-            "lab.load(path, max_seconds=...) if you trust it"
+            "its loops take more than {rounds}, which is the limit for the allowed time: use lab.load(path, "
+            "max_seconds=...) if you trust it"
         ).format(rounds=messages.count(limits.steps or 0, "round"))
     )
 

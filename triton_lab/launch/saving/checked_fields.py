@@ -19,14 +19,14 @@ T = TypeVar("T")
 def hold(condition: bool, what: str) -> None:
     """Raise SavedLaunchError about ``what`` unless ``condition`` holds. All functions here raise it."""
     if not condition:
-        raise SavedLaunchError(_("{what} cannot be right").format(what=what))
+        raise SavedLaunchError(_("{what} is not valid").format(what=what))
 
 
 def of(kind: type[T], value: Any) -> T:
     """``value``, which must have exactly this type."""
     hold(
         type(value) is kind,
-        _("a {name} where {name_2} belongs").format(name=type(value).__name__, name_2=kind.__name__),
+        _("a {name} instead of {name_2}").format(name=type(value).__name__, name_2=kind.__name__),
     )
     return value  # type: ignore[no-any-return]
 

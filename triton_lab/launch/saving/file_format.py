@@ -113,7 +113,7 @@ class Reader:
         self._near: dict[str, int] = {}  # member name -> the number of the array from which its bits differ
         if len(whole) > max_bytes + _NAMES:
             raise SavedLaunchError(
-                _("it is larger than the {max_bytes} MB that it may unpack to").format(
+                _("it is larger than {max_bytes} MB, which is the limit for its unpacked size").format(
                     max_bytes=f"{max_bytes / 2**20:.0f}"
                 )
             )
@@ -124,22 +124,22 @@ class Reader:
         except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
             if isinstance(error, SavedLaunchError):
                 raise
-            raise SavedLaunchError(_("it is no archive that can be read ({error})").format(error=error)) from None
+            raise SavedLaunchError(_("it is not a readable archive ({error})").format(error=error)) from None
         except Exception as error:  # zlib and others have exceptions of their own
-            raise SavedLaunchError(_("it is no archive that can be read ({error})").format(error=error)) from None
+            raise SavedLaunchError(_("it is not a readable archive ({error})").format(error=error)) from None
         self.head = self._object()
 
     def _read(self, archive: zipfile.ZipFile) -> dict[str, bytes]:
         infos = archive.infolist()
         if len(infos) > self._most:
             raise SavedLaunchError(
-                _("it has {number} members, and {most} are allowed").format(number=len(infos), most=self._most)
+                _("it has {number} members, but at most {most} are allowed").format(number=len(infos), most=self._most)
             )
         claimed = sum(info.file_size for info in infos)
         if claimed > self.max_bytes:
             raise SavedLaunchError(
                 _(
-                    "it unpacks to {claimed} MB, and {max_bytes} MB are allowed: use lab.load(path, "
+                    "it unpacks to {claimed} MB, but at most {max_bytes} MB are allowed: use lab.load(path, "
                     "max_bytes=...) if you trust it"
                 ).format(claimed=f"{claimed / 2**20:.0f}", max_bytes=f"{self.max_bytes / 2**20:.0f}")
             )
@@ -148,13 +148,13 @@ class Reader:
         for info in infos:
             name, near = _apart(info.filename)
             if name not in known or name in found:
-                raise SavedLaunchError(_("it has members that no saved launch has"))
+                raise SavedLaunchError(_("it has members that do not belong to a saved launch"))
             if near is not None:
                 self._near[name] = near
             with archive.open(info) as member:
                 data = member.read(info.file_size + 1)
             if len(data) != info.file_size:
-                raise SavedLaunchError(_("it has members of another size than it says"))
+                raise SavedLaunchError(_("its members do not have the sizes in its table"))
             found[name] = data
         return found
 
@@ -170,10 +170,10 @@ class Reader:
             head = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise SavedLaunchError(
-                _("its {HEAD} is no JSON ({name})").format(HEAD=HEAD, name=type(error).__name__)
+                _("its {HEAD} is not JSON ({name})").format(HEAD=HEAD, name=type(error).__name__)
             ) from None
         if not isinstance(head, dict) or not _shallow(head, self._depth):
-            raise SavedLaunchError(_("its {HEAD} is no object of a launch").format(HEAD=HEAD))
+            raise SavedLaunchError(_("its {HEAD} does not describe a launch").format(HEAD=HEAD))
         return head
 
     def array(self, number: Any) -> Array:
@@ -188,11 +188,11 @@ class Reader:
             shape, by_column, dtype = read(stream)
         except Exception as error:
             raise SavedLaunchError(
-                _("its array {number} is none ({name})").format(number=number, name=type(error).__name__)
+                _("its array {number} is not an array ({name})").format(number=number, name=type(error).__name__)
             ) from None
         rest = memoryview(data)[stream.tell() :]
         if dtype.kind not in _KINDS or by_column or dtype.itemsize * math.prod(shape) != len(rest):
-            raise SavedLaunchError(_("its array {number} is not what it says").format(number=number))
+            raise SavedLaunchError(_("its array {number} does not match its header").format(number=number))
         array = np.frombuffer(rest, dtype).reshape(shape)
         near = self._near.get(_name(number))
         return array if near is None else self._from_near(array, near, number)
@@ -201,7 +201,11 @@ class Reader:
         # The other array must come earlier and be stored whole, so that there is no chain and no cycle.
         other = self.array(near) if near < number and _name(near) not in self._near else None
         if other is None or (other.shape, other.dtype) != (differing.shape, differing.dtype) or not other.shape:
-            raise SavedLaunchError(_("its array {number} is told from one that it is not like").format(number=number))
+            raise SavedLaunchError(
+                _("its array {number} is stored as a difference to an array of another shape or type").format(
+                    number=number
+                )
+            )
         found = _differing(differing, other)
         found.flags.writeable = False
         return found

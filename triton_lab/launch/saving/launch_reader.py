@@ -101,28 +101,28 @@ def _read(source: Path | bytes, name: str, max_bytes: int, seconds: float, steps
         raise
     except SavedLaunchError as error:
         raise SavedLaunchError(
-            _("{name} is no launch that can be loaded: {error}").format(name=name, error=error)
+            _("{name} is not a launch that can be loaded: {error}").format(name=name, error=error)
         ) from None
     except RecursionError:
-        told = _("parts of it lie too deep in each other")
+        told = _("it is nested too deeply")
         raise SavedLaunchError(
-            _("{name} is no launch that can be loaded: {told}").format(name=name, told=told)
+            _("{name} is not a launch that can be loaded: {told}").format(name=name, told=told)
         ) from None
     except Exception as error:  # a wrong field, or a kernel that is not valid
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
         raise SavedLaunchError(
-            _("{name} is no launch that can be loaded: it breaks the format ({told})").format(name=name, told=told)
+            _("{name} is not a launch that can be loaded: it breaks the format ({told})").format(name=name, told=told)
         ) from error
 
 
 def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
-        raise SavedLaunchError(_("it is no launch of triton-lab"))
+        raise SavedLaunchError(_("it is not a launch of triton-lab"))
     version = of(int, head["version"])
     if not 1 <= version <= FORMAT:
         raise SavedLaunchError(
-            _("it has version {version} of the format, and this triton-lab reads up to {FORMAT}").format(
+            _("it has version {version} of the format, but this triton-lab reads versions up to {FORMAT}").format(
                 version=version, FORMAT=FORMAT
             )
         )
@@ -195,7 +195,7 @@ def _watch(launch: Launch, limits: Limits, unwritten: Ranges = NOTHING, blank: R
             raise admission.too_long(limits) from None
         if launch.error is None:
             raise SavedLaunchError(
-                _("its kernel does not run to its end on the memory in the file ({why})").format(why=_why(error))
+                _("its kernel does not run to the end on the memory in the file ({why})").format(why=_why(error))
             ) from error
         tape.failed(error, launch.executable.plan)
     launch.interpreted = clock.perf_counter() - start

@@ -142,7 +142,7 @@ def _reason(call: LaunchCall, lines: Mapping[int, UserLine | None]) -> str:
         where = "" if place is None else f" (line {place.line})"
         roots = executable.roots.get(op.index)
         if roots is None or any(call.owners[root] is None for root in roots):
-            return _("it follows addresses that belong to no known tensor{where}").format(where=where)
+            return _("it uses addresses that belong to no known tensor{where}").format(where=where)
         if effects.updates(op) and op.index in used:
             return _("it uses the result of an atomic{where}, which depends on the order of the programs").format(
                 where=where
@@ -253,7 +253,7 @@ _DEEDS = {"load": "loads", "store": "stores to", "atomic": "updates"}
 
 
 def _made(done: Done, where: Ranges) -> Array:
-    """The content that a part has left at ``where``, all of which it has written."""
+    """The bytes that a part has written at ``where``; it has written all of them."""
     left: Array = done.data[_positions(done.changed, where)]
     return left
 

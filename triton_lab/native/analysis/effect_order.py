@@ -61,7 +61,7 @@ class EffectOrder:
         places, writes = self.analysis.places, self.analysis.writes
         if not all(self.group[op.index] for op in places if is_access(op)):
             raise Unsupported(
-                _("{why}, and it goes through addresses that it has loaded, or made of integers").format(why=why)
+                _("{why}, and it uses addresses that it has loaded or computed from integers").format(why=why)
             )
         if any(len(self.group[op.index]) > 1 for op in writes):
             raise Unsupported(
@@ -116,7 +116,7 @@ class EffectOrder:
         for op in function.walk():
             if brings_in(op) and behind.intersection(op.results) and self.conflicts(op):  # also an atomic's own write
                 here = addressed.intersection(op.results)
-                what = _("where the kernel reads or writes") if here else _("what it asserts or looks up")
+                what = _("where the kernel reads or writes") if here else _("what the kernel asserts or looks up")
                 raise Unsupported(_("{what} depends on memory that it has written itself").format(what=what))
         return behind
 

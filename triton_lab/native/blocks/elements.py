@@ -190,5 +190,5 @@ def element_for(emitter: Emitter, buffer: ScratchBlock, value: int, index: Indic
     """Elements of ``value`` in the kind that ``buffer`` holds."""
     found = widened_at(emitter, value, index) if buffer.widened else at(emitter, value, index)
     if found.kind != buffer.kind and found.kind != "i1":
-        raise Unsupported(_("a block that is kept in two ways"))
+        raise Unsupported(_("a block with two representations"))
     return found

@@ -150,9 +150,7 @@ class Linked:
         # Where the processor has no instruction, LLVM calls a library function, which may not exist here.
         lacking = [name for name in wanted if not hasattr(ctypes.CDLL(None), name)]
         if lacking:
-            raise CannotCompile(
-                _("this processor has no instructions for what {names} would do").format(names=" and ".join(lacking))
-            )
+            raise CannotCompile(_("this processor has no instructions for {names}").format(names=" and ".join(lacking)))
         try:
             # LLVM may call memcpy and memset of the C library in place of loops.
             library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)

@@ -64,7 +64,7 @@ class _Branches:
             return
         ways = self.arrivals[number]
         if not ways:
-            raise Unsupported(_("a part of a kernel that nothing leads to"))
+            raise Unsupported(_("a part of a kernel that is never reached"))
         # The blocks on every path here; the last one of them knows the most forms.
         common = set.intersection(*(self.before[source] for _block, _values, source in ways))
         self.before.append(common | {number})
@@ -74,7 +74,7 @@ class _Branches:
             if emitter.rehearsal and not emitter.order.is_needed(argument):
                 continue
             if emitter.types[argument].shape:
-                raise Unsupported(_("a branch that hands on a block of values"))
+                raise Unsupported(_("a branch that passes on a block of values"))
             phi = code.phi(emitter.kind(argument))
             for block, handed, source in ways:
                 brought = self.known[source][0][emitter.analysis.one(handed[position])]

@@ -69,7 +69,7 @@ def by_its_descriptor(emitter: Emitter, op: Op) -> BlockAccess:
     descriptor = op.operands[where.address]
     form, pointee = emitter.form(descriptor), emitter.types[descriptor].pointee
     if not isinstance(form, DescriptorValue):
-        raise Unsupported(_("a descriptor that is chosen while the kernel runs"))
+        raise Unsupported(_("a descriptor that is selected at run time"))
     assert pointee is not None
     value = op.results[0] if where.value is None else op.operands[where.value]
     element = emitter.element(value)

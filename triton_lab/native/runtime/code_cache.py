@@ -89,7 +89,7 @@ def _opened() -> Iterator[int]:
     there = os.open(folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not _is_ours(os.fstat(there)):
-            raise PermissionError(_("others than you can write there, and what lies there is run"))
+            raise PermissionError(_("other users can write there, and its code is executed"))
         yield there
     finally:
         os.close(there)

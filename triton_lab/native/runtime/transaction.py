@@ -58,7 +58,7 @@ class Kept:
         """Allocate the space. Raises Fell if it needs more than ``most`` bytes."""
         regions = list(dict.fromkeys(regions))
         if 2 * sum(region.size for region in regions) > most:
-            raise Fell(_("what it may write, and might have to be put back, is too large to be kept"))
+            raise Fell(_("the memory that it may write is too large for an undo copy"))
         self._rooms = {region.start: (region, _room(np.empty, region), _room(np.zeros, region)) for region in regions}
 
     def behind(self, region: MemoryRegion) -> tuple[int, int]:

@@ -61,7 +61,7 @@ class Left:
 def check(when: int) -> None:
     """Raise KernelError if a guard failed too late."""
     if when == LATE:
-        raise KernelError(_("the kernel's memory was changed from outside while it ran"))
+        raise KernelError(_("another process or thread changed the kernel's memory while it ran"))
 
 
 def tell_where(error: BaseException, program: int) -> None:

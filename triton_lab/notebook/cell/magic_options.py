@@ -17,7 +17,7 @@ TARGET_HELP = {
     "auto": N_("the GPU if there is one, else the CPU (the default)"),
     "cpu": N_("the CPU; no GPU is needed"),
     "gpu": N_("the GPU"),
-    "both": N_("each launch on both, from the same memory; shows the difference"),
+    "both": N_("each launch on both, from the same memory; shows where the results differ"),
 }
 TARGETS = tuple(TARGET_HELP)
 # The views of a card, and "none".

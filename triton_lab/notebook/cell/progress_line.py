@@ -32,7 +32,7 @@ STAGES = (
     ("triton_lab.backend.plugin.launcher", N_("Running the kernel")),
     ("triton.compiler", N_("Compiling the kernel")),
     ("importlib._bootstrap", N_("Importing")),
-    ("triton_lab.lazy", N_("Working out the lazy step")),
+    ("triton_lab.lazy", N_("Computing the lazy step")),
 )
 OTHERWISE = N_("Running the cell")
 

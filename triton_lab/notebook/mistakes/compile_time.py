@@ -55,10 +55,10 @@ def undecided(refusal: Refusal, found: re.Match[str]) -> Told:
     """``tl.static_assert(n > 3)`` of a value of run time, or of what is no comparison."""
     node = refusal.node.args[0] if isinstance(refusal.node, ast.Call) and refusal.node.args else refusal.node
     return Told(
-        _("tl.static_assert compares constants, but `{code}` is known only at run time, or is no comparison").format(
+        _("tl.static_assert compares constants, but `{code}` is known only at run time, or is not a comparison").format(
             code=written(node) if node is not None else "..."
         ),
-        _("Use tl.device_assert(condition, message) for values of run time. A constant is compared: BLOCK > 0."),
+        _("Use tl.device_assert(condition, message) for values known at run time. Compare a constant: BLOCK > 0."),
     )
 
 
@@ -79,7 +79,7 @@ def negative_size(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not sizes:
         return None
     return Told(
-        _("`{code}`: Triton does not find out the size that stands as -1").format(code=refusal.code),
+        _("`{code}`: Triton does not compute the size for -1").format(code=refusal.code),
         _("Write the size: the product of all sizes is the number of elements."),
     )
 
@@ -102,10 +102,14 @@ def combined(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if name.rsplit(".", 1)[-1] not in ("reduce", "associative_scan") or len(refusal.node.args) < 3:
         return None
     return Told(
-        _("{name} calls `{function}` with two values for each block, but it takes another number").format(
-            name=name, function=written(refusal.node.args[2])
+        _(
+            "{name} calls `{function}` with two values for each block, but the function takes another number of "
+            "arguments"
+        ).format(name=name, function=written(refusal.node.args[2])),
+        _(
+            "For one block, write a function of two arguments. For a tuple of two blocks, write one of four: (a, b, "
+            "c, d)."
         ),
-        _("For one block, write a function of two arguments; for a tuple of two blocks, of four: (a, b, c, d)."),
     )
 
 
@@ -117,7 +121,7 @@ def starred(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not given:
         return None
     return Told(
-        _("`{code}`: only a tuple is unpacked with `*`, and `{given}` is none").format(
+        _("`{code}`: only a tuple is unpacked with `*`, but `{given}` is not a tuple").format(
             code=refusal.code, given=written(given[0])
         ),
         _("Write the arguments one by one."),

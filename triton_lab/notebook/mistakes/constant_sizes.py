@@ -85,7 +85,8 @@ def _declared_constant(refusal: Refusal, moving: list[Operand]) -> Told | None:
         if born is None and each.id in declared and refusal.callers:
             return Told(
                 _(
-                    "`{name}` of `{function}` is a constant (tl.constexpr), but the call passes a value of run time"
+                    "`{name}` of `{function}` is a constant (tl.constexpr), but the call passes a value known only "
+                    "at run time"
                 ).format(name=each.id, function=refusal.kernel.name),
                 _("Pass a constant: a number, or a `tl.constexpr` argument of the kernel."),
             )

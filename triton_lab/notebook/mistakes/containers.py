@@ -18,8 +18,8 @@ from triton_lab.notebook.mistakes.type_names import constant, is_runtime, shape_
 # What else gives one block of the values of a function that gives several.
 _ONE_OF = {
     "broadcast": N_("For one block alone, use tl.broadcast_to(x, shape)."),
-    "max": N_("Without return_indices=True, only the value is given."),
-    "min": N_("Without return_indices=True, only the value is given."),
+    "max": N_("Without return_indices=True, only the value is returned."),
+    "min": N_("Without return_indices=True, only the value is returned."),
     "split": N_("The first has the elements with last index 0, the second those with 1."),
 }
 
@@ -55,7 +55,7 @@ def _unrolled(refusal: Refusal, index: ast.expr) -> str:
     if any(is_runtime(refusal.scope.get(name)) for name in names):
         return ""
     bounds = ", ".join(map(ast.unparse, loop.iter.args))
-    return _("Write `for {index} in tl.static_range({bounds})`: each round then has its own constant. ").format(
+    return _("Write `for {index} in tl.static_range({bounds})`: then each iteration has its own constant. ").format(
         index=written(index), bounds=bounds
     )
 
@@ -117,7 +117,7 @@ def several_values(refusal: Refusal, found: re.Match[str]) -> Told | None:
             _("`{call}` gives {values}, but one is needed here").format(
                 call=written(call), values=count(len(values), "value")
             ),
-            _("Take them apart first: {names} = {call}. {more}")
+            _("Unpack them first: {names} = {call}. {more}")
             .format(names=names, call=written(call), more=translated(_ONE_OF.get(last, "")))
             .rstrip(),
             _beside(refusal, operand, call),
@@ -157,7 +157,7 @@ def unpacked(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not values:
         return None
     return Told(
-        _("`{code}` gives {names} to {values}").format(
+        _("`{code}` assigns {values} to {names}").format(
             code=refusal.code, names=count(names, "name"), values=count(len(values), "value")
         ),
         _("Write one name for each value."),

@@ -13,7 +13,7 @@ RULES = (
     ),
     says(
         r"Invalid rounding mode: (\w+)",
-        N_("`{code}`: the rounding mode is 'rtne' or 'rtz', not {first}"),
+        N_("`{code}`: the rounding mode must be 'rtne' or 'rtz', not {first}"),
         N_('Write x.to(dtype, fp_downcast_rounding="rtz"). A type is converted once: x.to(dtype).'),
     ),
     says(
@@ -36,12 +36,12 @@ RULES = (
     ),
     says(
         r"cannot cast .* to pointer<",
-        N_("`{code}`: a number of this type is no address ({operands})"),
+        N_("`{code}`: a number of this type is not an address ({operands})"),
         N_("Only an int64 is converted to a pointer. Begin with an argument that is a tensor."),
     ),
     says(
         r"'(?:builder|ir_builder)' object has no attribute 'get_pointer<|RuntimeError: Not implemented$",
-        N_("`{code}` makes a block of pointers; the type of the elements was wanted"),
+        N_("`{code}` is the type of a pointer, but the type of the elements is needed"),
         N_("Write x_ptr.dtype.element_ty."),
     ),
     says(
@@ -87,7 +87,7 @@ RULES = (
     says(
         r"AST comparison operator '(?:In|NotIn)'|'(?:In|NotIn)' object has no attribute",
         N_("`{code}`: kernels have no `in`"),
-        N_("Compare with each: (x == 1) | (x == 2). What is constant is decided outside of the kernel."),
+        N_("Compare with each value: (x == 1) | (x == 2). Compute constant conditions outside of the kernel."),
     ),
     says(
         r"cannot add pointers together",

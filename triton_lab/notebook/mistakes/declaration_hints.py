@@ -44,7 +44,7 @@ def _unhashable(error: BaseException) -> str:
 
 def _unhashable_advice(name: str, kind: str) -> str:
     if kind == "dict":
-        return _("argument {name} is a dictionary, which no tl.constexpr can be. Pass its values one by one.").format(
+        return _("argument {name} is a dictionary, which cannot be a tl.constexpr. Pass its values one by one.").format(
             name=repr(name)
         )
     return _("argument {name} is a {kind}, which can change. Pass a tuple for a tl.constexpr: tuple({plain}).").format(
@@ -90,8 +90,8 @@ def _descriptor_advice(made: Any, said: str) -> str:
         ).format(tensor=tensor)
     if "base must be 16-byte aligned" in said:
         return _(
-            "{tensor}: it begins at address {address}, which is no multiple of 16, as a view of another tensor may. "
-            "Pass x.clone(), or begin the view elsewhere."
+            "{tensor}: it begins at address {address}, which is not a multiple of 16. A view of another tensor may "
+            "begin there. Pass x.clone(), or begin the view elsewhere."
         ).format(tensor=tensor, address=made.base.data_ptr())
     if "rank mismatch" in said:
         return _("{tensor}: shape, strides and block_shape ({block}) must have a number for each axis").format(

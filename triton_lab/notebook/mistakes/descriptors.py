@@ -51,8 +51,8 @@ def stride(refusal: Refusal, found: re.Match[str]) -> Told:
             "(TMA) needs a multiple of 16 bytes"
         ).format(code=refusal.code, elements=elements, size=size, product=total),
         _(
-            "Store the tensor with longer rows: a stride of {longer} elements. Or load with pointers and a mask, which "
-            "may have any stride."
+            "Store the tensor with longer rows: a stride of {longer} elements. Or load with pointers and a mask, "
+            "which allow any stride."
         ).format(longer=-(-elements // step) * step),
     )
 
@@ -109,7 +109,7 @@ RULES = (
     says(
         r"(?:Expected a 32-bit integer|only support 32 bit)",
         N_("`{code}`: offsets of a descriptor are int32, but one is int64 ({operands})"),
-        N_("Convert it with .to(tl.int32). Offsets count blocks' elements along an axis, not bytes."),
+        N_("Convert it with .to(tl.int32). Offsets count elements along an axis, not bytes."),
     ),
     says(
         r"get_int32\(\): incompatible function arguments",
@@ -123,12 +123,12 @@ RULES = (
     ),
     says(
         r"'tensor_descriptor(?:_base)?_type' object has no attribute",
-        N_("`{code}`: a descriptor is no pointer"),
+        N_("`{code}`: a descriptor is not a pointer"),
         N_("Write d.load([row, column]) and d.store([row, column], value)."),
     ),
     says(
         r"'tensor' object has no attribute '(?:load|store|gather|scatter)'",
-        N_("`{code}`: only a descriptor has this, and the value is none ({operands})"),
+        N_("`{code}`: only a descriptor has this, but the value is not a descriptor ({operands})"),
         N_("Make one: tl.make_tensor_descriptor(pointer, shape, strides, block_shape). For pointers, use tl.load."),
     ),
     Rule(r"object of type 'tensor' has no len\(\)", offsets_first),

@@ -273,11 +273,9 @@ def _changed_global(error: BaseException) -> str:
     if not isinstance(error, RuntimeError) or not str(error).startswith("Global variable "):
         return ""
     return _(
-        "Triton compiles a kernel once, with the values that its globals have then, and refuses "
-        "to run it with others. The lab recompiles kernels of the notebook when a global "
-        "changes, but this kernel is not a name in the notebook. Pass the value as a "
-        "tl.constexpr argument, or import the kernel by name before the cell: from module import "
-        "kernel"
+        "Triton compiles a kernel with the current values of its globals, and refuses to run it after they change. "
+        "The lab recompiles kernels of the notebook, but this kernel is not a name in the notebook. Pass the value "
+        "as a tl.constexpr argument, or import the kernel by name before the cell: from module import kernel"
     )
 
 

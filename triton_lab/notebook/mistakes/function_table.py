@@ -14,7 +14,7 @@ _SHAPES = (
     says(
         r"permute dims must (?:have the same length|be a permutation)",
         N_("`{code}` must name each axis of the block once ({operands})"),
-        N_("A block of two axes is turned by tl.trans(x); one axis more is added with [:, None]."),
+        N_("tl.trans(x) transposes a block of two axes. Add an axis with [:, None]."),
     ),
     says(
         r"tl\.trans invoked with a 0- or 1-dimensional tensor",
@@ -109,7 +109,7 @@ _MEMORY = (
     ),
     says(
         r"`other` cannot be provided without `mask`",
-        N_("`{code}`: `other` stands in for lanes that the mask turns off, and there is no mask"),
+        N_("`{code}`: `other` is the value of masked-off lanes, but there is no mask"),
         N_("Add mask=..., or leave `other` out."),
     ),
     says(
@@ -144,12 +144,12 @@ _MEMORY = (
     ),
     says(
         r"cache_modifier must be a string|eviction_policy must be a string",
-        N_("`{code}`: this argument is a text"),
+        N_("`{code}`: this argument must be a string"),
         N_("Write it in quotation marks, or leave it out."),
     ),
     says(
         r"Memory semantic (\S+) not supported",
-        N_("`{code}`: there is no such order or scope of memory: {first}"),
+        N_("`{code}`: there is no such memory order or scope: {first}"),
         N_('sem= is "relaxed", "acquire", "release" or "acq_rel"; scope= is "cta", "gpu" or "sys".'),
     ),
     says(
@@ -164,7 +164,7 @@ _MEMORY = (
     ),
     says(
         r"atomic_\w+ only supports \w+ and \w+ semantics",
-        N_("`{code}`: this order of memory is not allowed here"),
+        N_("`{code}`: this memory order is not allowed here"),
         N_('A load may be "acquire" or "relaxed", a store "release" or "relaxed".'),
     ),
     says(
@@ -187,7 +187,7 @@ _MATRICES = (
     ),
     says(
         r"Only one of input_precision and allow_tf32 can be specified",
-        N_("`{code}`: input_precision and allow_tf32 say the same"),
+        N_("`{code}`: input_precision and allow_tf32 mean the same"),
         N_('Keep one: input_precision="ieee" is allow_tf32=False.'),
     ),
     says(
@@ -202,7 +202,7 @@ _MATRICES = (
     ),
     says(
         r"accumulator (?:type|dtype)|assert acc\.type\.(?:scalar|element_ty)|acc\.type\.element_ty|Expected acc",
-        N_("`{code}`: the accumulator has another type than the product ({operands})"),
+        N_("`{code}`: the accumulator and the product have different types ({operands})"),
         N_("Begin with tl.zeros((M, N), tl.float32)."),
     ),
     says(
@@ -240,8 +240,8 @@ _VERIFIED = (
     ),
     says(
         r"'scf\.\w+' op different number of region iter_args and yielded values",
-        N_("a tuple gets another number of members in `{code}`"),
-        N_("A variable keeps its type in a loop: assign a tuple with as many members."),
+        N_("`{code}` changes the number of members of a tuple"),
+        N_("A variable keeps its type in a loop: assign a tuple with the same number of members."),
     ),
     says(
         r"'llvm\.intr\.assume' op operand",

@@ -64,7 +64,7 @@ _TYPES = (
     ),
     says(
         r"'dtype' object is not callable",
-        N_("`{code}` calls a type, but a type converts nothing"),
+        N_("`{code}` calls a type, but a type does not convert values"),
         N_("Convert with x.to(tl.float32)."),
     ),
     Rule(r"invalid operands of type .*pointer<", type_mismatches.pointer_and),

@@ -7,7 +7,7 @@ from triton_lab.localization import N_, translated
 _OF_PYTHON = {
     "enumerate": N_("write `for i in range(n)`"),
     "zip": N_("write `for i in range(n)` and index by addresses"),
-    "reversed": N_("write `for i in range(n - 1, -1, -1)`, or turn a block round with tl.flip(x)"),
+    "reversed": N_("write `for i in range(n - 1, -1, -1)`, or reverse a block with tl.flip(x)"),
     "sorted": N_("use tl.sort(x) for a block"),
     "any": N_("use tl.max(condition.to(tl.int32), axis) > 0"),
     "all": N_("use tl.min(condition.to(tl.int32), axis) > 0"),

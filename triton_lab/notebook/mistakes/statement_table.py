@@ -33,7 +33,7 @@ RULES = (
     ),
     says(
         r"'(?:List|Tuple|Name|Constant)' object has no attribute 'func'|Only `range` and `static_range`",
-        N_("a `for` loop in a kernel goes over range(...) or tl.static_range(...), nothing else"),
+        N_("a `for` loop in a kernel goes over range(...) or tl.static_range(...) only"),
         N_("Write `for i in range(n)`. For constants, write tl.static_range(n)."),
     ),
     Rule(r"For loop bounds and step must all be ints, are \((.*)\)", unsupported_python.range_of_floats),
@@ -44,7 +44,7 @@ RULES = (
     ),
     says(
         r"AssertionError: .* is not string",
-        N_("`{code}` prints values without a text, and a text must come first"),
+        N_("`{code}` prints values without a text, but a text must come first"),
         N_('Write print("x = ", x), or tl.device_print("x = ", x).'),
     ),
     says(
@@ -61,7 +61,7 @@ RULES = (
     says(
         r"is not an ascii string",
         N_("`{code}`: the text must be ASCII"),
-        N_("Write it without accents and signs of other alphabets."),
+        N_("Write it without accents and without letters of other alphabets."),
     ),
     Rule(r"Simultaneous multiple assignment is not supported", unsupported_python.several_targets),
     says(
@@ -71,7 +71,7 @@ RULES = (
     ),
     says(
         r"Attribute assignment is not supported",
-        N_("`{code}`: values in a kernel have no attributes that could be set"),
+        N_("`{code}`: a kernel cannot set attributes of values"),
         N_("Use a variable."),
     ),
     says(
@@ -96,7 +96,7 @@ RULES = (
     ),
     says(
         r"IndexError: list index out of range",
-        N_("`{code}`: the bounds of `range` must be given, without names"),
+        N_("`{code}`: `range` needs bounds, passed by position"),
         N_("Write range(n), range(start, end) or range(start, end, step)."),
     ),
     says(
@@ -116,7 +116,7 @@ RULES = (
     ),
     says(
         r"'str' object has no attribute '(?:dtype|type)'",
-        N_("`{code}`: texts are not put together in a kernel"),
+        N_("`{code}`: a kernel cannot concatenate texts"),
         N_('Print the text and the values side by side: tl.device_print("n = ", n).'),
     ),
     says(
@@ -153,7 +153,7 @@ RULES = (
     ),
     says(
         r"'str' object is not callable|unhashable type: 'tensor'",
-        N_("`{code}` calls what is no function"),
+        N_("`{code}` calls an object that is not a function"),
         N_("Only functions of tl and those with @triton.jit are called in a kernel."),
     ),
     says(

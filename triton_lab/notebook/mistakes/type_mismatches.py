@@ -234,9 +234,7 @@ def pointer_and(refusal: Refusal, found: re.Match[str]) -> Told | None:
             _with_birth(refusal, others[0]),
         )
     return Told(
-        _("`{name}` is {value}: an address, not a number to calculate with").format(
-            name=name, value=value_told(pointers[0].value)
-        ),
+        _("`{name}` is {value}: an address, not a number").format(name=name, value=value_told(pointers[0].value)),
         _(
             "To read the number at this address, write tl.load({name}). If you passed a tensor as a "
             "size or a stride, pass the number itself (x.stride(0), x.numel())."

@@ -76,7 +76,7 @@ def _of_list(name: str, refusal: Refusal) -> Told | None:
     sides = _OF_MEMBERS[name].join(f"({one})" if " " in one else one for one in map(ast.unparse, given.elts))
     return Told(
         _("`{name}` is a Python function that kernels cannot call").format(name=name),
-        _("Write it out: {sides}. The elements of a block are added up by tl.sum(x, axis).").format(sides=sides)
+        _("Write it out: {sides}. To add up the elements of a block, use tl.sum(x, axis).").format(sides=sides)
         if name == "sum"
         else _("Write it out: {sides}.").format(sides=sides),
     )
@@ -148,7 +148,7 @@ def _read_otherwise(name: str, value: Any) -> str:
         near = str(value).removeprefix("torch.")
         return _("Write tl.{near} in the kernel, or pass `tl.{near}` as a `tl.constexpr` argument.").format(near=near)
     return _(
-        "A kernel takes numbers, tensors and tuples of these. Pass what it needs of `{name}` as arguments."
+        "A kernel takes numbers, tensors and tuples of these. Pass the parts of `{name}` that it needs as arguments."
     ).format(name=name)
 
 

@@ -118,12 +118,12 @@ def block_condition(refusal: Refusal, found: re.Match[str]) -> Told:
     if isinstance(test, ast.Name) and (size := shape_of(refusal.scope.get(test.id))):
         shape = f" of {shape_told(size)}"
     return Told(
-        _("`{word}` needs one true or false, but {what} is a block{shape} with one for each lane").format(
+        _("`{word}` needs one truth value, but {what} is a block{shape} with one for each lane").format(
             word=word, what=what, shape=shape
         ),
         _(
-            "To choose for each lane, use tl.where(condition, a, b), or give tl.load and tl.store a "
-            "mask. For one answer of all lanes, reduce it: tl.max(condition.to(tl.int32), 0) > 0."
+            "To choose for each lane, use tl.where(condition, a, b), or pass a mask to tl.load and tl.store. For one "
+            "truth value of all lanes, reduce it: tl.max(condition.to(tl.int32), 0) > 0."
         ),
     )
 
@@ -243,14 +243,10 @@ def recursion(refusal: Refusal, found: re.Match[str]) -> Told | None:
     return Told(
         f"`{name}` calls itself"
         + ("" if name == inside else f" through `{inside}`")
-        + (
-            _(", {text}, and no deeper is allowed").format(text=refusal.text)
-            if refusal.kind == "EndlessRecursion"
-            else ""
-        ),
+        + (_(", {text}, which is the limit").format(text=refusal.text) if refusal.kind == "EndlessRecursion" else ""),
         _(
-            "Write a loop. Triton follows every call at compile time. It stops only where an `if` of "
-            "a `tl.constexpr` decides; the call must be in the `else` of that `if`."
+            "Write a loop. Triton follows every call at compile time. The recursion ends only at an `if` on a "
+            "`tl.constexpr`, with the call in its `else`."
         ),
     )
 
@@ -283,9 +279,9 @@ def dot_operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if "dtype" in refusal.text:
         return Told(
             _("tl.dot multiplies blocks of the same type, but here {told}").format(told=told),
-            _("Turn one into the other's with .to(...)."),
+            _("Convert one of them with .to(...)."),
         )
     return Told(
         _("tl.dot multiplies a block of M × K with one of K × N: {told}").format(told=told),
-        _("Turn one with tl.trans if its axes are the other way round; add an axis with [:, None] if one is missing."),
+        _("Transpose one with tl.trans if its axes are exchanged. Add an axis with [:, None] if one is missing."),
     )

@@ -61,7 +61,7 @@ class Contraction:
         iterators = self.update.iterators
         products = self.update.domain.set.reset_tuple_id()
         stored = _widened(self.elements, [i for i in iterators if i != self.iterator], iterators)
-        with effort(_("whether the masks of the factors say all")):
+        with effort(_("whether the masks of the factors are sufficient")):
             return all(
                 _widened(self.factor_domain(f), self.factor_iterators(f), iterators)
                 .intersect(stored)

@@ -122,7 +122,7 @@ class IndexPrinter(Printer):
             case "ceild":
                 return f"(-floor_divide(-({arguments[0]}), {arguments[1]}))"
         raise NotABlockProgram(
-            _("the function {function} in a subscript is not written").format(function=call.function)
+            _("the function {function} in a subscript is not supported").format(function=call.function)
         )
 
     def negation(self, expression: Unary) -> tuple[str, int]:
@@ -224,7 +224,7 @@ class ValuePrinter(IndexPrinter):
         match exponent:
             case Number(value=int() as times) if 1 <= times <= _MULTIPLIED_OUT:
                 return " * ".join([self.operand(base, 7)] * times), 6 if times > 1 else 0
-        raise NotABlockProgram(_("the operation ** is written only with small integer exponents"))
+        raise NotABlockProgram(_("the operation ** is supported only with small integer exponents"))
 
     def call(self, call: Call) -> str:
         function, arguments = call.function, call.arguments
@@ -244,7 +244,7 @@ class ValuePrinter(IndexPrinter):
             return nested(f"tl.{function}imum", texts, ", propagate_nan=tl.PropagateNan.ALL")
         if function in ("floord", "ceild") and all(self.kind(a) == "integer" for a in arguments):
             return super().call(call)
-        raise NotABlockProgram(_("the function {function} is not written").format(function=function))
+        raise NotABlockProgram(_("the function {function} is not supported").format(function=function))
 
 
 def _calculated(op: str, left: float, right: float, language: str) -> int | float:

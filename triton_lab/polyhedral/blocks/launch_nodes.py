@@ -71,7 +71,7 @@ def host_nodes(scop: Instances, plan: LaunchPlan, names: FreshNames) -> tuple[No
     nodes = loops(total, depth, describe)
     found = visited(nodes, scop.parameters)
     for kernel in plan.kernels:
-        with effort(_("whether the host launches what it should")):
+        with effort(_("whether the host starts the right launches")):
             if not found[kernel.name].is_equal(launched[kernel.name]):
                 raise NotABlockProgram(_("the host loops around {name} cannot be written").format(name=kernel.name))
     return nodes

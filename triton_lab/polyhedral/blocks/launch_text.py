@@ -89,7 +89,9 @@ def _waits(scop: Instances, plan: KernelPlan) -> set[tuple[str, str]]:
         if not set(pair) <= set(plan.statements) or pair in found:
             continue
         one, other = (iteration_map(scop.parameters, n, scop[n].iterators, plan.host) for n in pair)
-        with effort(_("what {first} and {second} share in one launch").format(first=pair[0], second=pair[1])):
+        with effort(
+            _("the memory that {first} and {second} share in one launch").format(first=pair[0], second=pair[1])
+        ):
             if not dependence.relation.intersect(one.apply_range(other.reverse())).is_empty():
                 found.add(pair)
     return found

@@ -131,7 +131,7 @@ def _run(
             kernel.launch(tensors, scop, **constants)
     except Exception as error:
         raise NotABlockProgram(
-            _("what would be written does not run: {reason}").format(reason=_reason(error))
+            _("the generated kernel does not run: {reason}").format(reason=_reason(error))
         ) from error
     found = {name: tensor.numpy().copy() for name, tensor in tensors.items()}
     for name, holder in holders.items():

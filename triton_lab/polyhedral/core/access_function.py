@@ -70,5 +70,7 @@ class Access:
         source = f"{self.domain.statement}[{', '.join(isl_name(i) for i in self.domain.iterators)}]"
         text = f"{source} -> {isl_name(self.array)}[{', '.join(outputs)}] : {formula_text(conjunction(*equal))}"
         whole, domain = f"{space_text(self.domain.parameters)}{{ {text} }}", self.domain.set
-        question = _("what {statement} touches by {text}").format(statement=self.domain.statement, text=self.text)
+        question = _("the elements that {statement} touches by {text}").format(
+            statement=self.domain.statement, text=self.text
+        )
         return answered(question, lambda: isl.Map(whole).intersect_domain(domain))

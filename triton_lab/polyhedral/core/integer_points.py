@@ -36,7 +36,9 @@ def set_points(set_: isl.Set) -> NDArray[np.int64]:
     def visit(*point: int) -> None:
         if len(found) == MOST_POINTS:
             raise TooHard(
-                _("there are more than {most_points} points: too many to list").format(most_points=f"{MOST_POINTS:,}")
+                _("there are more than {most_points} points, which is too many to list").format(
+                    most_points=f"{MOST_POINTS:,}"
+                )
             )
         found.append(point)
 
@@ -73,7 +75,7 @@ def _counted(set_: isl.Set) -> int:
     # Without operations left, isl stops counting silently; but then it cannot print the number either.
     told = set_.count_val().to_str()
     if told is None:
-        raise isl.Error(_("the count was given up"))
+        raise isl.Error(_("the count was stopped"))
     return int(told)
 
 

@@ -223,7 +223,7 @@ def _stop(iterator: str, condition: Compare) -> Expr:
     """The first value past the end, for a condition ``iterator op bound``."""
     if condition.left != Name(iterator):
         raise NotImplementedError(
-            _("the condition on {iterator} has it not alone on the left").format(iterator=iterator)
+            _("the condition on {iterator} does not have {iterator} alone on the left").format(iterator=iterator)
         )
     if condition.op in ("<", ">"):
         return condition.right

@@ -82,7 +82,7 @@ def parse(source: SourceText) -> Parsed:
     except c_parser.ParseError as error:
         raise _syntax_error(source, blank, bare, str(error)) from None
     except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError):  # its own slips
-        raise NotAScop(_("this is not readable C"), source, Span(1, 1, 2)) from None
+        raise NotAScop(_("this is not valid C"), source, Span(1, 1, 2)) from None
     functions = [e for e in tree.ext if isinstance(e, c_ast.FuncDef)]
     if len(functions) != 1 or len(tree.ext) != 1:
         raise NotAScop(_("expected one loop nest or one function"), source, Span(1, 1, 2))

@@ -143,7 +143,7 @@ class _Reader:
 
     def _declaration(self, node: Any) -> tuple[Node, ...]:
         if not isinstance(node.type, c_ast.TypeDecl):
-            self._refuse(_("arrays are given, not declared inside the nest: only scalars may be local"), node)
+            self._refuse(_("a nest cannot declare an array: only scalars may be local"), node)
         span = self._span(node)
         declared = Declare(node.name, self._dtype(node.type.type, node), span)
         if node.init is None:
@@ -167,7 +167,7 @@ class _Reader:
                 return declared.name, self._expression(declared.init)
             case c_ast.Assignment(op="=", lvalue=c_ast.ID() as name):
                 return name.name, self._expression(node.init.rvalue)
-        self._refuse(_("a loop must start by giving one iterator its first value"), node.init or node)
+        self._refuse(_("a loop must start by assigning its first value to one iterator"), node.init or node)
 
     def _conditions(self, node: Any) -> list[Compare]:
         if isinstance(node, c_ast.BinaryOp) and node.op == "&&":

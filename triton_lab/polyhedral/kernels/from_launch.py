@@ -37,13 +37,13 @@ def scop_from_launch(launch: Launch, **values: int) -> KernelScop:
     """The scop of a recorded launch. With ``values``, the scop of its kernel at other sizes (`KernelScop.general`)."""
     if values:
         return general_scop(launch).bind(**values)
-    with series(_("what this launch touches"), _MANY * SECONDS):
+    with series(_("the memory that this launch touches"), _MANY * SECONDS):
         return _Builder(numbers(launch)).scop()
 
 
 def general_scop(launch: Launch) -> KernelScop:
     """The scop with names for sizes and grid."""
-    with series(_("what this kernel touches"), _MANY * SECONDS):
+    with series(_("the memory that this kernel touches"), _MANY * SECONDS):
         return _Builder(symbols(launch)).scop()
 
 

@@ -108,8 +108,8 @@ def race_lines(races: RaceVerdict) -> Iterator[str]:
     elif races.free and races.ordered:
         yield (
             _(
-                "Programs access the same elements, but atomics order them. There is no race in the "
-                "record of this launch. The accesses:"
+                "Programs access the same elements, but atomics order the accesses. This launch has no race. The "
+                "accesses:"
             )
         )
     elif races.free:
@@ -132,7 +132,7 @@ def condition_text(races: RaceVerdict) -> str:
     """The condition on the parameters in isl's notation, without the enclosing braces."""
     text = str(races.condition)
     inside = text[text.index("{") + 1 : text.rindex("}")].strip().removeprefix(":").strip()
-    return inside or _("nothing more is required")
+    return inside or _("no other condition is required")
 
 
 def _values(values: Mapping[str, int] | None) -> str:

@@ -28,7 +28,7 @@ def verify(scop: KernelScop) -> Verification:
     launch, statements = scop.launch, scop.kernel_statements
     assert launch is not None
     if scop.parameters:
-        raise ValueError(_("the general scop has no record of its own. Verify the launch's: scop(launch).verification"))
+        raise ValueError(_("the general scop has no record. Verify the launch's scop: scop(launch).verification"))
     if launch.dropped:
         return Verification((), (_("the record is incomplete: {dropped}").format(dropped=launch.dropped),))
     if launch.error is not None:

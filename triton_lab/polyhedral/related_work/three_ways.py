@@ -89,8 +89,8 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     polyhedral = Way(
         _("Polyhedral compilation"),
         automatic.program(),
-        (_("every order that a matrix can say"), _("a proof for all n that an order computes the same")),
-        (_("bounds or subscripts that depend on data"), _("the best of its many orders without a search")),
+        (_("every order that a matrix can express"), _("a proof for all n that an order computes the same")),
+        (_("bounds or subscripts that depend on data"), _("the best of its many orders, without a search")),
         (
             _("schedule found and proved {which} in {found} ms").format(
                 which="legal" if legal else "illegal", found=f"{found * 1e3:.0f}"
@@ -112,7 +112,7 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
         _("Scheduling language"),
         "\n".join(f".{step}" for step in halide.steps),
         (_("the algorithm once, separate from its order"), _("splits, vectors and threads by name")),
-        (_("loops whose bounds depend on data"), _("a good order without a person or a search to find it")),
+        (_("loops whose bounds depend on data"), _("a good order, without a person or a search")),
         (
             _("{instances}, each visited once; vectors of 8, run in {seconds} ms").format(
                 instances=counted(len(halide.order()), "instance"), seconds=f"{seconds * 1e3:.0f}"
@@ -135,10 +135,10 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     blocks = Way(
         _("Block program (Triton)"),
         kernel.text,
-        (_("what one block does, in whole tiles"), _("any control flow around blocks, also data-dependent")),
+        (_("the work of one block, in whole tiles"), _("any control flow around blocks, also data-dependent")),
         (
             _("the order of its lanes, which the compiler chooses"),
-            _("that its blocks do not interfere: it needs a proof"),
+            _("that its blocks do not interfere: this needs a proof"),
         ),
         (
             _("{grid} programs of {block} × {block} lanes, run in {seconds} ms").format(
@@ -194,7 +194,7 @@ def ragged_ways(ragged: Ragged = PAGE_RAGGED, columns: int = 4, block_k: int = 2
     polyhedral = Way(
         _("Polyhedral compilation"),
         PAGE_SPARSE,
-        (_("nothing here: K[i] is not an affine bound, col[i, k] not an affine subscript"),),
+        (_("nothing here: K[i] is not an affine bound, and col[i, k] is not an affine subscript"),),
         (_("this nest"),),
         tuple(refusal.splitlines()[:1]),
         None,
@@ -222,8 +222,8 @@ def _padded_way(
     return Way(
         _("Scheduling language"),
         PADDED + "\n" + "\n".join(f".{step}" for step in schedule.steps),
-        (_("the nest with constant bounds, once its rows are padded"), _("a good order for that one")),
-        (_("K[i] as a bound of k"), _("the gather of B's rows, which must be done before")),
+        (_("the nest with constant bounds, once its rows are padded"), _("a good order for the padded nest")),
+        (_("K[i] as a bound of k"), _("the gather of B's rows, which must come first")),
         (
             _("{instances} for {useful} useful ones, run in {seconds} ms").format(
                 instances=counted(nest.count(), "instance"), useful=useful, seconds=f"{seconds * 1e3:.1f}"
@@ -264,8 +264,8 @@ def _block_way(
     return Way(
         _("Block program (Triton)"),
         RAGGED_KERNEL,
-        (_("the nest as it is: each row's loop ends with its row"), _("the gather, lane by lane")),
-        (_("which lanes are idle: masks decide it at run time"),),
+        (_("the nest itself: each row's loop ends with the row"), _("the gather, lane by lane")),
+        (_("which lanes are idle: masks decide this at run time"),),
         (
             _(
                 "{lanes} load from B in blocks of {block_k} × {block_j}, {on} of them {noun} on; run in {seconds} ms"

@@ -71,7 +71,7 @@ class PassesView(View):
         room, made = MOST_CHARACTERS, []
         introduced: dict[str, list[int]] = {}
         for number, one in enumerate(passes):
-            diff = one.diff if len(one.diff) <= room else _("… there was no room for it")
+            diff = one.diff if len(one.diff) <= room else _("… there was no space for it")
             made.append(_scene_of(one, diff, None if runs is None else runs.of(number)))
             room -= len(made[-1]["diff"])
             for name, (before, after) in one.ops.items():

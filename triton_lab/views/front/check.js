@@ -80,7 +80,7 @@ class Check {
       return within(value.length, shape.text, at, "letters") ?? this.more(shape.rows ? "code" : "letters", value.length) ?? this.more("values", 1);
     }
     if ("bytes" in shape) return this.bytes(value, shape, at);
-    if ("is" in shape) return shape.is.includes(/** @type {string} */ (value)) ? null : odd(tr("{place} is none of {values}", { place: at, values: shape.is.join(",") }));
+    if ("is" in shape) return shape.is.includes(/** @type {string} */ (value)) ? null : odd(tr("{place} is not one of {values}", { place: at, values: shape.is.join(",") }));
     if ("any" in shape) return this.any(value, shape.any, at, deep);
     if ("of" in shape) return isRecord(value) ? this.record(value, shape, at, deep) : odd(tr("{place} is not {type}", { place: at, type: shape.of }));
     if ("map" in shape) return isRecord(value) ? this.map(value, shape, at, deep) : odd(tr("{place} is not a map", { place: at }));
@@ -96,7 +96,7 @@ class Check {
     if (shape === "boolean") return typeof value === "boolean" ? this.more("values", 1) : odd(tr("{place} is not a boolean", { place: at }));
     if (shape === "null") return value === null ? null : odd(tr("{place} is not null", { place: at }));
     const kind = isRecord(value) && typeof value.kind === "string" ? value.kind : "";
-    if (!Object.hasOwn(SHAPES.kinds, kind)) return odd(tr("{place} is of no known kind", { place: at }));
+    if (!Object.hasOwn(SHAPES.kinds, kind)) return odd(tr("the kind of {place} is not known", { place: at }));
     return this.more("scenes", 1) ?? this.wrong(value, { of: SHAPES.kinds[kind] }, at, deep + 1);
   }
 
@@ -150,7 +150,7 @@ class Check {
       if (product > shape.area) return large(tr("{place}: {product} is {count}, but at most {most} is allowed", { place: at, product: [...shape.times, name].join(" × "), count: told(product), most: told(shape.area) }));
     }
     const buffer = (/** @type {string} */ one) => numbers(/** @type {Buffer} */ (value[one]));
-    if (shape.runs && !ascends(buffer(name), buffer(shape.runs).length)) return odd(tr("{place} does not ascend to the end of {runs}", { place: `${at}.${name}`, runs: shape.runs }));
+    if (shape.runs && !ascends(buffer(name), buffer(shape.runs).length)) return odd(tr("{place} does not increase to the end of {runs}", { place: `${at}.${name}`, runs: shape.runs }));
     if (!shape.canvas) return null;
     const { width, height } = frameOf(/** @type {Layout} */ (value.layout), /** @type {[number, number]} */ (value[name]));
     const painted = width * height;

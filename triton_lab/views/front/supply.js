@@ -23,7 +23,7 @@ const KEPT = 24; // fetched scenes; those that are shown are held by their pictu
  * @param {string} missing what stands in place of a picture that nobody can make
  * @returns {{ask: Supply, has: (name: string) => boolean, stop: () => void}}
  */
-export function createSupply(known, model, missing = tr("This page does not keep that picture: a running kernel makes it.")) {
+export function createSupply(known, model, missing = tr("This page does not have that picture. It needs a running kernel.")) {
   /** @type {Map<string, Scene>} */
   const fetched = new Map();
   /** @type {Map<string, ((scene: Scene) => void)[]>} */

@@ -172,7 +172,7 @@ def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: Ce
         return []
     return [
         outline(
-            _("{condition} would keep these lanes out").format(condition=fixes[0].condition), np.unique(cells), shown
+            _("{condition} would mask off these lanes").format(condition=fixes[0].condition), np.unique(cells), shown
         )
     ]
 

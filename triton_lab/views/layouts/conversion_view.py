@@ -144,7 +144,7 @@ class ConversionView(View):
 
     def text(self) -> str:
         counts = [f"{name} {number(many)}" for name, many in self.conversion.counts().items() if many]
-        lines = [self.title(), *self.says, _("registers wanted from the {counts}").format(counts=", ".join(counts))]
+        lines = [self.title(), *self.says, _("registers that come from the {counts}").format(counts=", ".join(counts))]
         return "\n".join([*lines, *self._way()])
 
     def _way(self) -> list[str]:

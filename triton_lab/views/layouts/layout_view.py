@@ -40,7 +40,7 @@ class LayoutView(View):
 
     def __init__(self, asked: Asked, element: Sequence[int] | None = None, **parts: int) -> None:
         if element is not None and parts:
-            raise LayoutError(_("pick an element, or a part of the hardware: not both"))
+            raise LayoutError(_("pick an element or a part of the hardware, not both"))
         self.asked, self.element, self.parts = asked, element, parts
         if element is not None:
             self.owners = asked.owner(*element)

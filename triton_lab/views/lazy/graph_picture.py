@@ -212,7 +212,7 @@ class _Graph:
         donor = self.step.executable.aliases.get(index)
         where = _("new memory") if donor is None else _("in place of in{donor}").format(donor=donor)
         if number in self.inputs:
-            where = _("in{inputs} as it is").format(inputs=self.inputs[number])
+            where = _("in{inputs} unchanged").format(inputs=self.inputs[number])
         return f"out{index}  {' '.join(names)}", f"%{number}: {where}"
 
     def _draw_chip(self, drawing: Drawing, place: str, index: int, thing: Thing) -> None:

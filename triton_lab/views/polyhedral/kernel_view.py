@@ -42,7 +42,7 @@ class KernelView(IterationView):
         instance: Sequence[int] | None = None,
     ) -> None:
         if scop.launch is None or not scop.statements:
-            raise ValueError(_("nothing affine to draw: see .gaps"))
+            raise ValueError(_("no affine access to draw: see .gaps"))
         self.scop, self.line = scop, line
         self.race = _race(scop, line)
         shown = _shown(scop, line, self.race)

@@ -78,15 +78,15 @@ def of_mutation(launch: Launch, wanted: Callable[[str], bool]) -> tuple[Any, Any
 
 # A slip, what was meant, and the beginning of the switch's name.
 MEANT = [
-    ("sum", "difference", "- and not +"),
+    ("sum", "difference", "- instead of +"),
     ("difference", "exchanged", "both sides of - exchanged"),
-    ("root", "reciprocal root", "rsqrt and not sqrt"),
+    ("root", "reciprocal root", "rsqrt instead of sqrt"),
     ("root", "root with an epsilon", "1e-05 added"),
-    ("exp", "exp of the negative", "what exp takes"),
-    ("exp", "exp below the greatest", "the greatest of each row"),
-    ("mean", "mean of n", "n and not N as divisor"),
-    ("greatest", "total", "sum and not max"),
-    ("total", "greatest", "max and not sum"),
+    ("exp", "exp of the negative", "the argument of exp"),
+    ("exp", "exp below the greatest", "the maximum of each row"),
+    ("mean", "mean of n", "n instead of N as divisor"),
+    ("greatest", "total", "sum instead of max"),
+    ("total", "greatest", "max instead of sum"),
     ("dot", "transposed dot", "the second operand"),
 ]
 

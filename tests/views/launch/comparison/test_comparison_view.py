@@ -100,7 +100,7 @@ def test_of_two_slips_each_stands_on_a_line_of_its_own(wording: Wording) -> None
     scene, (mask,), (sign,) = comparison.plot().scene(), two.lines("MASK"), two.lines("SIGN")
     wording(scene["cause"], elements="300 of 300 elements")
     first, second = scene["lines"][:2]
-    wording(first, number=1, change="+ and not -", line=f"(line {sign})", part="out_ptr[:290]")
+    wording(first, number=1, change="+ instead of -", line=f"(line {sign})", part="out_ptr[:290]")
     wording(second, number=2, line=f"line {mask}", part="nothing")
 
 

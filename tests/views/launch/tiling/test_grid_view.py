@@ -39,7 +39,7 @@ def test_the_grid_stands_in_its_own_shape_and_the_argument_has_its_colours() -> 
 
 def test_imbalance_and_sharing_are_told() -> None:
     text = GridView(launch(), sms=3).text()
-    assert "6 programs; 22 to 38 lanes (the most is 1.27 times the mean); 1 to 2 iterations" in text
+    assert "6 programs; 22 to 38 lanes (the maximum is 1.27 times the mean); 1 to 2 iterations" in text
     assert "wave 1: programs (0, 1, 0) to (2, 1, 0), numbers 3 to 5, load 192 bytes" in text
     assert re.search(r"load 192 bytes, 192 bytes .*\(1 time each\)", text)
 

@@ -97,7 +97,7 @@ def test_loaded_values_are_those_of_then_and_nan_is_marked(launch: Launch) -> No
 def test_bad_requests_say_what_there_is(launch: Launch) -> None:
     with pytest.raises(ValueError, match=r"number 3: .*\(3, 1, 1\) has 3 programs"):
         launch.values("pid").view(program=3)
-    told = r"program \(0, 0, 0\) and 1 other were looked at, and not program \(2, 0, 0\): ask for values\("
+    told = r"program \(0, 0, 0\) and 1 other were examined, but not program \(2, 0, 0\): call values\("
     with pytest.raises(ValueError, match=told):
         launch.values("pid", programs=[0, 1]).view(program=2)
     with pytest.raises(ValueError, match="has iteration 0, not 1"):

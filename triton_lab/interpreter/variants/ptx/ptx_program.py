@@ -82,7 +82,7 @@ def _bytes(values: str, bits: int) -> NDArray[np.uint8]:
 
 
 def _body(text: str, start: int) -> str:
-    """What stands between the brace before ``start`` and the one that closes it."""
+    """The text between the brace before ``start`` and its closing brace."""
     depth = 1
     for found in re.finditer(r"[{}]", text[start:]):
         depth += 1 if found[0] == "{" else -1

@@ -243,7 +243,7 @@ def divide_approx(x: Array, y: Array) -> Array:
 
 
 def _of_high_words(function: Any) -> Any:
-    """``function`` for float64, of whose operand and result only the upper half counts."""
+    """``function`` for float64 that uses only the upper halves of its operand and its result."""
 
     def run(x: Array) -> Array:
         high = (np.ascontiguousarray(x).view(np.uint64) >> np.uint64(32)).astype(np.int64)

@@ -38,7 +38,7 @@ class LaunchSummary:
         self._made: dict[Callable[[Any], Any], tuple[Any, Exception | None]] = {}
 
     def close(self) -> None:
-        """Let go of what the checks shared. It refers back to this summary, and so keeps the launch's memory."""
+        """Release the values that checks share: they refer back to this summary, and so keep the launch's memory."""
         self._made.clear()
 
     @property

@@ -1,9 +1,10 @@
 """Products and sums in 32 bits that wrap before they are stored as numbers: keys, linear indices, seeds.
 
-Numbers are also meant to wrap, in hashes, random generators and checksums. So only these are examined: what is widened
-to 64 bits before it is stored, since nobody widens what is meant to wrap at 32; and what is stored in 32 bits if it is
-computed from numbers of programs, lanes and arguments alone. Sums of blocks, sums that a loop carries, steps with large
-odd constants, and unsigned numbers are left out, and so is what passes bit masks, shifts to the right or remainders.
+Numbers are also meant to wrap, in hashes, random generators and checksums. So only two
+groups are examined: numbers that are widened to 64 bits before they are stored, since an intended wrap needs no
+widening; and numbers that are stored in 32 bits and computed only from numbers of programs, lanes and arguments. Not
+examined are sums of blocks, sums that a loop carries, steps with large odd constants, unsigned numbers, and numbers
+that go through bit masks, shifts to the right or remainders.
 """
 
 from __future__ import annotations

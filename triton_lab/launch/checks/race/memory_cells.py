@@ -18,7 +18,7 @@ from triton_lab.launch.byte_ranges import Flags, Ints, Ranges, true_ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.membership_classes import counted
 
-_NOBODY = -1
+_NO_PROGRAM = -1
 
 
 class MemoryCells:
@@ -53,7 +53,7 @@ class MemoryCells:
 
     def contended(self, evidence: Evidence, sights: Mapping[Role, Sequence[SeenAccess]]) -> Ranges:
         """The bytes that two programs contend for: by a store, or by an update and a load alone."""
-        owner = np.full(self.count, _NOBODY, np.int32)
+        owner = np.full(self.count, _NO_PROGRAM, np.int32)
         several = np.zeros(self.count, np.bool_)
         touched = {role: np.zeros(self.count, np.bool_) for role in sights}
 
@@ -62,7 +62,7 @@ class MemoryCells:
             for cell, program in self._touched(evidence, sights[role]):
                 before = owner[cell]
                 owner[cell] = program
-                several[cell[(owner[cell] != program) | (before != program) & (before != _NOBODY)]] = True
+                several[cell[(owner[cell] != program) | (before != program) & (before != _NO_PROGRAM)]] = True
                 touched[role][cell] = True
 
         mark(Role.UPDATE)

@@ -100,7 +100,7 @@ def conflict_of_parts(evidence: Evidence, kind: str, remedy: str) -> Iterator[Fi
     if not evidence.tape.dropped or meeting is None or meeting.kind != kind:
         return
     argument = launch.argument(meeting.argument) if meeting.argument else None
-    text = _("{text}, and nothing orders the two accesses").format(text=meeting.text)
+    text = _("{text}, and the order of the two accesses is undefined").format(text=meeting.text)
     yield finding(launch, kind, text, remedy, op=meeting.op, argument=argument)
 
 

@@ -123,9 +123,9 @@ class _Side:
     atomic: Flags
 
     @classmethod
-    def nobody(cls, cells: int) -> _Side:
-        nobody, never = np.full(cells, -1, np.int32), np.full(cells, -1, np.int32)
-        return cls(nobody, never, np.zeros(cells, np.int64), np.zeros(cells, np.bool_))
+    def untouched(cls, cells: int) -> _Side:
+        none, never = np.full(cells, -1, np.int32), np.full(cells, -1, np.int32)
+        return cls(none, never, np.zeros(cells, np.int64), np.zeros(cells, np.bool_))
 
     def here(self, cell: Ints, program: Ints, since: Ints) -> Flags:
         """Whether the last access to each cell was by ``program`` after the time ``since`` of its last barrier."""
@@ -163,7 +163,7 @@ class _Memory:
             self._count = len(self._numbers)
         else:
             self._count = -(-(stop - start) // unit)
-        self._written, self._read = _Side.nobody(self._count), _Side.nobody(self._count)
+        self._written, self._read = _Side.untouched(self._count), _Side.untouched(self._count)
         # The last time when another thread than the last reader has read the cell; -1 for never.
         self._read_by_other = np.full(self._count, -1, np.int32)
         self._sights = {sight.event.order: sight for sight in part}

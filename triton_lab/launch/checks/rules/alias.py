@@ -29,13 +29,13 @@ class AliasRule(Rule):
         "program reads and writes its own elements only. The compiler assumes nothing about this."
     )
     remedy = N_(
-        "If each element is read before it is written, by the same program, all is well. Otherwise pass a clone of one "
-        "of the two."
+        "If the same program reads each element before it writes it, the kernel is correct. Otherwise pass a clone "
+        "of one of the two."
     )
     intended = N_("For a kernel that works in place, `f(x, out=x)`, element by element.")
     blind = N_(
-        "Only the elements of this launch are compared. If two programs meet in one element without order, that is a "
-        "`race`."
+        "Only the elements of this launch are compared. Two programs that access one element in no defined order are "
+        "a `race`."
     )
     concerned = Concerned.ALL
 

@@ -36,8 +36,8 @@ class AlwaysTrueMaskRule(Rule):
     remedy = N_("Keep the mask if other sizes need it. Otherwise remove it.")
     intended = N_("If the kernel is compiled for constants that the block does not divide.")
     blind = N_(
-        "Masks are left out that depend on a number that the launch passes, or on what memory holds: other launches "
-        "need them. `triton-lab check` reports a mask if it is true in all launches of the kernel in the script."
+        "A mask that depends on an argument of the launch, or on memory, is not reported, since another launch may "
+        "need it. `triton-lab check` reports a mask if it is true in all launches of the kernel in the script."
     )
     concerned = Concerned.ALL
     explains = False

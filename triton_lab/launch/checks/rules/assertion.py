@@ -23,9 +23,9 @@ class AssertionRule(WholeRule):
         "A GPU evaluates `tl.device_assert` only if `TRITON_DEBUG=1` is set, and then loses its context. Without it "
         "the kernel goes on with the values that the assertion excludes."
     )
-    remedy = N_("Look at the values that the message names, and mend what makes them, or correct the condition.")
-    intended = N_("Never: the launch stops here. Remove an assertion that is not meant.")
-    blind = N_("Only the values of this launch are tried.")
+    remedy = N_("Look at the values in the message. Correct the code that computes them, or the condition.")
+    intended = N_("Never: the launch stops here. Remove the assertion if it is wrong.")
+    blind = N_("Only the values of this launch are tested.")
     concerned = Concerned.ONE
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -37,10 +37,10 @@ class AssumedContiguousRule(Rule):
         "Pass `x.stride(0)` and `x.stride(1)` to the kernel and multiply the indices by them, or launch it with "
         "`x.contiguous()`."
     )
-    intended = N_("If the kernel works on the memory of the tensor, in whatever order its elements lie.")
+    intended = N_("If the kernel works on the tensor's memory, and the order of the elements does not matter.")
     blind = N_(
-        "Only accesses are looked at that would be whole rows if the tensor were contiguous, and copies from one "
-        "tensor to another of the same shape and other strides."
+        "Two cases are examined: accesses that would cover whole rows if the tensor were contiguous, and copies "
+        "between two tensors of the same shape and different strides."
     )
     concerned = Concerned.ALL
     mark = N_("accessed with strides that are not the tensor's")

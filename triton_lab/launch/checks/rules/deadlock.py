@@ -32,16 +32,16 @@ class DeadlockRule(WholeRule):
     summary = N_("Every program waits for another one.")
     why = N_("A GPU hangs: the kernel never ends, and the process must be killed.")
     remedy = N_(
-        "Let each program that takes a lock give it back on every path, and let programs wait only for those with a "
-        "smaller number, which start first."
+        "Let each program release its lock on every path. Let programs wait only for programs with a smaller number, "
+        "which start first."
     )
     intended = N_("Never: the launch stops here.")
     blind = N_(
-        "Here all programs of a launch are live. On a GPU only as many run as fit, so a program that waits for one "
-        "that has not started may hang there and not here."
+        "Here all programs of a launch run at once. On a GPU only as many run as fit, so a program that waits for "
+        "one that has not started may hang there but not here."
     )
     concerned = Concerned.ALL
-    mark = N_("waited for without end")
+    mark = N_("waited for forever")
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
         """At most one finding, about all programs that wait."""
@@ -51,7 +51,7 @@ class DeadlockRule(WholeRule):
 
     def programs_mark(self, count: int) -> str:
         """The words for programs that wait."""
-        return ngettext("{count} program waits without end", "{count} programs wait without end", count)
+        return ngettext("{count} program waits forever", "{count} programs wait forever", count)
 
 
 def _deadlock(launch: Recorded, error: Deadlock) -> Finding:

@@ -34,8 +34,8 @@ class IdleProgramRule(WholeRule):
     subject = N_("idle programs")
     summary = N_("A program accesses no memory.")
     why = N_(
-        "Starting a program takes time on a GPU, and one that does nothing takes a place from others. Often it says "
-        "that the grid was computed for another size or another block."
+        "Starting a program takes time on a GPU, and an idle program takes the place of another one. Often the grid "
+        "was computed for another size or another block."
     )
     remedy = N_(
         "Start `triton.cdiv(n, BLOCK)` programs for n elements. If all programs are idle, the masks and conditions "
@@ -45,7 +45,7 @@ class IdleProgramRule(WholeRule):
         "If the number of programs is fixed, as in a persistent kernel, or with a grid of the largest size that may "
         "occur."
     )
-    blind = N_("A program that loads and stores nothing is not idle. Of a launch that was stopped nothing is said.")
+    blind = N_("A launch that was stopped is not examined.")
     concerned = Concerned.ALL
     explains = False
 

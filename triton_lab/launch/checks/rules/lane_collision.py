@@ -38,7 +38,7 @@ class LaneCollisionRule(Rule):
         "Give each lane its own element, let one lane store (with a mask), or add with `tl.atomic_add`, which applies "
         "the updates one after the other."
     )
-    intended = N_("Only if any of the values would do. Then store one of them, chosen with a mask.")
+    intended = N_("Only if any of the values is right. Then select one of them with a mask.")
     blind = N_(
         "Whether the values differ is found by a replay; in a launch too large for one, only lost updates are found. "
         "Lanes that store equal values are not reported."

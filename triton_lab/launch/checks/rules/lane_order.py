@@ -43,15 +43,15 @@ class LaneOrderRule(Rule):
         "barrier separates them."
     )
     why = N_(
-        "A program is several warps, and each goes at its own pace. Triton puts barriers where values are exchanged in "
-        "shared memory, not where a kernel stores to a tensor and loads from it again. So a warp may read an element "
-        "before another one has written it."
+        "A program is several warps, and each runs at its own speed. Triton inserts barriers where values are "
+        "exchanged in shared memory, but not where a kernel stores to a tensor and loads from it again. So a warp "
+        "may read an element before another one has written it."
     )
     remedy = N_("Call `tl.debug_barrier()` between the two accesses, or keep the value in a variable.")
-    intended = N_("If the kernel runs with `num_warps=1`, and you know that its threads keep in step.")
+    intended = N_("If the kernel runs with `num_warps=1`, and you know that its threads run in lockstep.")
     blind = N_(
-        "Which thread holds a lane is decided by layouts that the compiler chooses. Here two lanes count as two "
-        "threads, except where the lanes of both accesses are the same."
+        "The compiler's layouts decide which thread holds a lane. Here two lanes count as two threads, except where "
+        "the lanes of both accesses are the same."
     )
     concerned = Concerned.ONE
     mark = N_("lanes without an order")

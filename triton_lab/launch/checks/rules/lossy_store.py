@@ -34,10 +34,10 @@ class LossyStoreRule(Rule):
     remedy = N_(
         "Give the output the type of the result, or convert on purpose: `.to(tl.int8)` after `tl.clamp` or a rounding."
     )
-    intended = N_("If the loss is meant. Write the conversion, `.to(...)`, and the finding is gone.")
+    intended = N_("If the loss is intended. Write the conversion, `.to(...)`, and the finding disappears.")
     blind = N_(
-        "Only numbers that were lost in this launch are reported. Rounding to the next float is no loss, and what "
-        "becomes infinite is `non-finite`."
+        "Only numbers that were lost in this launch are reported. Rounding to the next float is not a loss. A number "
+        "that becomes infinite is `non-finite`."
     )
     concerned = Concerned.ONE
     mark = N_("changed by the store")

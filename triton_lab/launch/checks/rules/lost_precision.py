@@ -47,17 +47,17 @@ class LostPrecisionRule(Rule):
     subject = N_("loss of precision")
     summary = N_("A sum is too long for its type: added values are lost in rounding.")
     why = N_(
-        "In float16 and bfloat16, a large sum swallows small terms: 2048 + 1 is 2048 in float16. The error grows with "
-        "the number of terms, and a counter stands still."
+        "In float16 and bfloat16, small terms are lost in a large sum: 2048 + 1 is 2048 in float16. The error grows "
+        "with the number of terms, and a counter stops."
     )
     remedy = N_(
         "Accumulate in float32: start with `tl.zeros(..., dtype=tl.float32)`, and convert once, when you store the "
         "sum. Count in integers."
     )
-    intended = N_("If the tolerance of the result is larger than the share that the message names as lost.")
+    intended = N_("If the tolerance of the result is larger than the loss in the message.")
     blind = N_(
-        "Sums that a loop carries and sums of atomics are compared with float64. `tl.sum` and `tl.cumsum` add in a "
-        "tree, which loses little, and are not looked at."
+        "Sums that a loop carries and sums of atomics are compared with float64. `tl.sum` and `tl.cumsum` are not "
+        "examined: they add in a tree, which loses little."
     )
     concerned = Concerned.ONE
     mark = N_("precision lost")

@@ -22,19 +22,18 @@ _SEEN = traits.names(lambda trait: trait.kind is traits.Kind.REPORTS and trait.d
 
 
 class LostResultRule(WholeRule):
-    """A kernel stores nothing, and returns a value that a launch does not return."""
+    "A kernel stores nothing and returns a value, but a launch returns nothing."
 
     kind = "lost-result"
     severity = WARNING
     subject = N_("results that are returned and not stored")
-    summary = N_("A kernel stores nothing, and returns a value that a launch does not return.")
+    summary = N_("A kernel stores nothing and returns a value, but a launch returns nothing.")
     why = N_(
-        "A launch has no result. The compiler removes all that leads to no store, so the kernel does nothing, and "
-        "quickly."
+        "A launch has no result. The compiler removes all code whose values are not stored, so the kernel does nothing."
     )
     remedy = N_("Pass a tensor for the result, `out = torch.empty_like(x)`, and `tl.store` the result there.")
     intended = N_("Never: remove the `return`, or the kernel.")
-    blind = N_("A kernel that stores something and returns something else is not reported.")
+    blind = N_("A kernel that stores one value and returns another is not reported.")
     concerned = Concerned.ALL
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:

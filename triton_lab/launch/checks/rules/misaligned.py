@@ -23,8 +23,8 @@ class MisalignedRule(WholeRule):
     remedy = N_("Count offsets in elements, not in bytes. Start views of bytes at a multiple of the element's size.")
     intended = N_("Never: the launch stops here.")
     blind = N_(
-        "The hint `tl.multiple_of` and the 16 bytes of a descriptor have errors of their own. An access that is "
-        "aligned for its elements may still be too little aligned for a wide instruction, which is slow, not wrong."
+        "A wrong `tl.multiple_of` hint and a descriptor not aligned to 16 bytes are other errors. An access that is "
+        "aligned for its elements may still be too little aligned for a wide instruction. That is slow, not wrong."
     )
     concerned = Concerned.ONE
 

@@ -14,14 +14,14 @@ class MiscompiledRule(Rule):
     severity = ERROR
     subject = N_("passes of the compiler")
     summary = N_("A pass of the compiler changes the kernel's result.")
-    why = N_("The kernel is right, and a GPU computes something else: an error in the compiler.")
+    why = N_("The kernel is right, but a GPU computes another result: the compiler is wrong.")
     remedy = N_(
-        "Change what the pass works on: leave out the option that asks for it, such as `flatten=True` or `num_stages`, "
-        "or write the loop in another form. Report the kernel and the pass to Triton's developers."
+        "Avoid the pass: leave out the option that enables it, such as `flatten=True` or `num_stages`, or write the "
+        "loop in another form. Report the kernel and the pass to Triton's developers."
     )
     intended = N_("Never for a kernel without races: its result has one value, up to rounding.")
     blind = N_(
-        "TTIR and TTGIR are run as they stand after each pass. What happens on the way to machine code is not run, "
-        "missing fences between proxies are not looked for, and only the inputs of this launch are tried."
+        "TTIR and TTGIR are run after each pass, on the inputs of this launch only. Later stages, down to the "
+        "machine code, are not run. Missing fences between proxies are not detected."
     )
     concerned = Concerned.ALL

@@ -37,22 +37,24 @@ _MEND_NUMBER = N_(
 
 
 class NanComparisonRule(Rule):
-    """A maximum, a minimum or its index is taken of values of which some are NaN."""
+    "A maximum, a minimum or its index is computed from values that include NaN."
 
     kind = "nan-comparison"
     severity = NOTE
     subject = N_("comparisons with NaN")
-    summary = N_("A maximum, a minimum or its index is taken of values of which some are NaN.")
+    summary = N_("A maximum, a minimum or its index is computed from values that include NaN.")
     why = N_(
         "For `tl.argmax` and `tl.argmin` the result depends on the order in which threads compare, and differs between "
         "GPUs and this run. `tl.max` and `tl.min` take the largest and the smallest number, where torch gives NaN."
     )
     remedy = N_(
-        'Replace NaN first, `tl.where(x == x, x, -float("inf"))`, or find out where it comes from. If NaN shall be '
-        "passed on, test for it: `x != x`."
+        'Replace NaN first, `tl.where(x == x, x, -float("inf"))`, or find out where it comes from. If the result '
+        "must be NaN, test for it: `x != x`."
     )
-    intended = N_("If NaN stands for a missing value, and numbers shall win.")
-    blind = N_("It looks at launches whose tensors hold NaN or infinity, or that store it. Sorting is not looked at.")
+    intended = N_("If NaN stands for a missing value, and the result must ignore it.")
+    blind = N_(
+        "Only launches whose tensors hold NaN or infinity, or that store it, are examined. Sorting is not examined."
+    )
     concerned = Concerned.ONE
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
@@ -68,9 +70,9 @@ class NanComparisonRule(Rule):
             replay(launch, observer=watcher)
         for index, numbers in sorted(watcher.programs.items()):
             text = (
-                _("{program} looks for the index of the largest or smallest of values of which some are NaN{more}")
+                _("{program} computes the index of the largest or smallest of values that include NaN{more}")
                 if comparing[index]
-                else _("{program} takes the largest or smallest of values of which some are NaN{more}")
+                else _("{program} computes the largest or smallest of values that include NaN{more}")
             )
             where = np.array(sorted(numbers), np.int64)
             yield finding(

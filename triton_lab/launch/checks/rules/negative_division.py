@@ -43,15 +43,15 @@ class NegativeDivisionRule(Rule):
     kind = "negative-division"
     severity = WARNING
     subject = N_("remainders of negative numbers")
-    summary = N_("`%` or `//` of a negative number decides an index, and gives another one than in Python.")
+    summary = N_("An index depends on `%` or `//` of a negative number, which Triton rounds differently than Python.")
     why = N_(
         "In Triton, integers are divided as on the GPU: the quotient is rounded to zero, and the remainder has the "
         "sign of the left side. `-1 % n` is -1 and not n - 1, `-1 // 2` is 0 and not -1. Code that is right in Python "
         "reads the element before the tensor."
     )
     remedy = N_("Make the left side positive: `(i - 1 + n) % n`. `tl.cdiv` has the same rule.")
-    intended = N_("If the kernel was written for division as in C, and uses elements on both sides of 0.")
-    blind = N_("Only accesses are compared whose active lanes would touch other elements if both rounded as in Python.")
+    intended = N_("If the kernel was written for division as in C, and accesses elements on both sides of 0.")
+    blind = N_("An access is reported only if its active lanes would touch other elements with Python's rounding.")
     concerned = Concerned.ONE
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

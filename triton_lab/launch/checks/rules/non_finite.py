@@ -1,7 +1,7 @@
 """NaN and infinity that a program stores, or integers computed from them, if they arise in the kernel.
 
-If a program has loaded infinity, only NaN counts: ``inf - inf`` and ``inf * 0`` are never meant. Constants, arguments
-and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones arise.
+If a program has loaded infinity, only NaN counts: ``inf - inf`` and ``inf * 0`` are never intended. Constants,
+arguments and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones arise.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class NonFiniteRule(Rule):
     subject = N_("NaN and infinity")
     summary = N_("A program stores NaN or infinity that arises in the kernel, and that it did not load.")
     why = N_(
-        "NaN spreads: one lane of a row makes its sum and its softmax NaN, and one such gradient ruins a training run. "
-        "The place where it arises is hard to find afterwards."
+        "NaN spreads: one NaN in a row makes its sum and its softmax NaN, and one such gradient ruins a training "
+        "run. Its origin is hard to find afterwards."
     )
     remedy = N_(
-        "Look at the operation that the message names. Guard the division, subtract the maximum before `tl.exp`, or "
-        "pass a neutral value with `other=`."
+        "Look at the operation in the message. Guard the division, subtract the maximum before `tl.exp`, or pass a "
+        "neutral value with `other=`."
     )
     intended = N_("If NaN or infinity is the right answer, such as the logarithm of 0.")
     blind = N_(
-        "Infinity that the kernel writes itself, as a constant, an argument or an `other=`, is meant. NaN that was "
-        "loaded is passed on and not reported. Of a program that loaded either, only NaN that arises is reported."
+        "Infinity that the kernel contains as a constant, an argument or an `other=` counts as intended. NaN that "
+        "was loaded is not reported. If a program loaded infinity or NaN, only a new NaN is reported."
     )
     concerned = Concerned.ONE
     mark = N_("source of NaN or infinity")

@@ -20,17 +20,17 @@ class OutOfBoundsRule(WholeRule):
     subject = N_("faults of other programs")
     summary = N_("A lane accesses memory outside of its tensor.")
     why = N_(
-        "A GPU does not check addresses. A load reads whatever lies there, a store changes another tensor, and only an "
-        "address that is not mapped at all stops the kernel, with an *illegal memory access* that names no line."
+        "A GPU does not check addresses. A load reads other data, and a store changes another tensor. Only an "
+        "address that is not mapped stops the kernel, with an *illegal memory access* that names no line."
     )
     remedy = N_(
-        "Mask off the lanes that have no element: `mask=offsets < n`. If the offsets themselves are wrong, mend them: "
-        "the message names the element that the lane reaches."
+        "Mask off the lanes that have no element: `mask=offsets < n`. If the offsets themselves are wrong, correct "
+        "them: the message names the element that the lane touches."
     )
-    intended = N_("Never: the launch stops here, and what it had not written yet is missing.")
+    intended = N_("Never: the launch stops here, and the rest of its output is missing.")
     blind = N_(
-        "An access inside the storage of its tensor is in bounds, also if it is not the element that was meant. Only "
-        "the sizes of this launch are tried."
+        "An access inside the storage of its tensor is in bounds, even if it touches the wrong element. Only the "
+        "sizes of this launch are tested."
     )
     concerned = Concerned.ONE
 

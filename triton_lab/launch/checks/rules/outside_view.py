@@ -32,15 +32,15 @@ class OutsideViewRule(Rule):
     subject = N_("accesses outside a view")
     summary = N_("A lane accesses the storage of its tensor outside of the view that was passed.")
     why = N_(
-        "The memory is there, so nothing stops. But it belongs to other elements of the tensor that the view was made "
-        "of: a load reads a neighbour, and a store changes it."
+        "The memory exists, so the kernel does not stop. But it holds other elements of the tensor behind the view: "
+        "a load reads a neighbour, and a store changes it."
     )
     remedy = N_(
         "Check the offsets against the view's shape and strides: use `.stride(0)`, not the width. Mask off what lies "
         "outside."
     )
     intended = N_("If the kernel reads a margin on purpose, as a stencil does, and its mask or `tl.where` discards it.")
-    blind = N_("Offsets that stay in the view but reach another element than the one that was meant are not seen.")
+    blind = N_("An offset that stays in the view but touches the wrong element is not found.")
     concerned = Concerned.ONE
     superseded_by = ("assumed-contiguous",)
     mark = N_("outside the view")

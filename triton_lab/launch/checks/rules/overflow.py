@@ -43,20 +43,20 @@ class OverflowRule(Rule):
     summary = N_("A number does not fit its type and wraps.")
     why = N_(
         "Triton computes offsets in int32. From 2,147,483,648 on they become negative, so a kernel that is right for "
-        "small tensors touches other memory for large ones. A GPU says nothing."
+        "small tensors touches other memory for large ones. A GPU reports nothing."
     )
     remedy = N_(
         "Convert one operand first: `.to(tl.int64)` for offsets, `.to(tl.int32)` for numbers of 8 and 16 bits. Pass "
         "large strides as they are: Triton takes an argument above 2**31 - 1 as int64."
     )
     intended = N_(
-        "If numbers are meant to wrap, as in a hash or a random generator. Steps with large odd constants, and results "
-        "on which the kernel uses masks, shifts or remainders, are not reported."
+        "If numbers wrap on purpose, as in a hash or a random generator. Arithmetic with large odd constants is not "
+        "reported, nor are results that go into bit masks, shifts or remainders."
     )
     blind = N_(
-        "In 32 bits only numbers are looked at that decide addresses, masks and loops, that are widened to 64 bits and "
-        "stored, or that are stored and depend on no data. In 8 and 16 bits it looks at "
-        "products, sums that a loop carries, and floats that are too large to convert."
+        "In 32 bits, these numbers are examined: those that decide addresses, masks and loops, those that are "
+        "widened to 64 bits and stored, and those that are stored and depend on no data. In 8 and 16 bits: products, "
+        "sums that a loop carries, and floats that are too large to convert."
     )
     concerned = Concerned.ONE
     causes = ("out-of-bounds", "misaligned")

@@ -20,16 +20,16 @@ class PrecedenceRule(WholeRule):
     kind = "precedence"
     severity = WARNING
     subject = N_("comparisons that Python groups in an unexpected way")
-    summary = N_("Python groups a comparison differently than it looks: `&` binds more tightly than `<`.")
+    summary = N_("Python groups a comparison in an unexpected way: `&` binds more tightly than `<`.")
     why = N_(
-        "`i < n & j < m` means `i < (n & j) < m`. Such a mask is true for other lanes than it looks, on a GPU as here, "
-        "and the kernel compiles without a word."
+        "`i < n & j < m` means `i < (n & j) < m`. Such a mask is true for the wrong lanes, on a GPU as here, and the "
+        "compiler does not warn."
     )
     remedy = N_("Put each comparison into parentheses: `(i < n) & (j < m)`.")
-    intended = N_("If the grouping is meant. Write the parentheses all the same: the next reader cannot know.")
+    intended = N_("If you intend this grouping. Write the parentheses anyway, for the next reader.")
     blind = N_(
-        "Only two cases are reported, which cannot be meant: such a sign between two comparisons, and a number that is "
-        "joined with a truth value."
+        "Only two cases are reported, which are never intended: such an operator between two comparisons, and a "
+        "number combined with a truth value."
     )
     concerned = Concerned.ALL
 

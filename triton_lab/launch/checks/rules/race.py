@@ -52,12 +52,12 @@ class RaceRule(Rule):
         "Where a grid covers elements twice, correct the grid or the offsets."
     )
     intended = N_(
-        "Hardly ever. An algorithm that any value satisfies, such as a flag that many programs set to 1, is "
+        "Almost never. If all programs store one value, such as a flag that they set to 1, the finding is "
         "`same-value`, a warning."
     )
     blind = N_(
-        "It looks at the addresses of this launch. Atomics, barriers and locks count as order only if the kernel waits "
-        "for them in the way that the memory model of PTX asks for. Races with other launches are not seen."
+        "Only the addresses of this launch are compared. Atomics, barriers and locks order two accesses only if the "
+        "kernel waits for them as PTX's memory model requires. Races with other launches are not found."
     )
     concerned = Concerned.SEVERAL
     mark = N_("race")
@@ -81,7 +81,7 @@ def _reason(races: Races, each: RacingAccess) -> tuple[str, str]:
     if races.order is not None:
         return _disorder(races.order, each)
     mend = _MEND_UPDATES if each.first.kind == "load" else _MEND
-    return _("and nothing orders the two accesses"), translated(mend)
+    return _("and the order of the two accesses is undefined"), translated(mend)
 
 
 def _disorder(order: HappensBefore, each: RacingAccess) -> tuple[str, str]:
@@ -89,4 +89,4 @@ def _disorder(order: HappensBefore, each: RacingAccess) -> tuple[str, str]:
     rows = each.rows
     if not len(pairs_that_race(rows, order, np.ones(len(rows), np.bool_))[0]):
         return _("and the atomic between them does not wait for all threads of the first"), translated(_MEND_BARRIER)
-    return _("and no release with an acquire orders the two accesses"), translated(_MEND_ORDER)
+    return _("and no release and acquire order the two accesses"), translated(_MEND_ORDER)

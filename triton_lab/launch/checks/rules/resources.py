@@ -20,5 +20,5 @@ class ResourcesRule(Rule):
     )
     remedy = N_("Use smaller blocks, a smaller `num_stages`, or another `num_warps`.")
     intended = N_("If the limit was chosen for another kernel.")
-    blind = N_("Kernels are compiled for one target, with the constants of this launch.")
+    blind = N_("Kernels are compiled for one target only, with the constants of this launch.")
     concerned = Concerned.ONE

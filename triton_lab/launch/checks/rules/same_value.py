@@ -26,8 +26,8 @@ class SameValueRule(Rule):
     subject = N_("races")
     summary = N_("Several programs store the same value to one element.")
     why = N_(
-        "It is a race whose outcome is right only by chance: every program must compute the same bits, and the GPU "
-        "must store an element as a whole. The same work and the same traffic are also spent several times."
+        "This is a race that is right only by chance: every program must compute the same bits, and the GPU must "
+        "store an element as a whole. Besides, the same work and the same memory traffic are spent several times."
     )
     remedy = N_(
         "Let one program store it, with a mask or an `if` on `tl.program_id`. If the programs were meant to store to "

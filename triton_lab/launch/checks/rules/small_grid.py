@@ -31,14 +31,14 @@ class SmallGridRule(WholeRule):
     subject = N_("grids that are too small")
     summary = N_("The grid has too few programs along an axis, so that the end of an output stays unwritten.")
     why = N_(
-        "`n // BLOCK` rounds down: the last elements have no program. They hold whatever was in memory before, which "
-        "on a GPU is often the result of an earlier run, and the test passes."
+        "`n // BLOCK` rounds down: the last elements have no program. They keep their old memory contents. On a GPU "
+        "this is often the result of an earlier run, so the test passes."
     )
     remedy = N_("Start `triton.cdiv(n, BLOCK)` programs along the axis, which rounds up, and keep the masks.")
-    intended = N_("If the buffer is larger than the part in use, by less than what another program would write.")
+    intended = N_("If the buffer is larger than the part in use, by less than one program writes.")
     blind = N_(
-        "Only tensors are looked at that torch gave uninitialized, whose elements are contiguous, and of which the "
-        "programs write a block that begins at the first element and is divided evenly between them."
+        "Only contiguous tensors from `torch.empty` are examined, and only if the programs write blocks of equal "
+        "size, from the first element on."
     )
     concerned = Concerned.ALL
     mark = N_("for programs that the grid does not have")

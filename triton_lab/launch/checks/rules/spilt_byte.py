@@ -45,14 +45,14 @@ class SpiltByteRule(Rule):
     summary = N_("A float that does not fit tl.uint8 changes the byte of the lane after it on a GPU.")
     why = N_(
         "A thread of sm_90 converts two neighbouring floats to 16 bits each and puts both into one register, without "
-        "cutting off the upper bits of the first. So a number above 255 also changes the byte of its neighbour, whose "
-        "own number is right: 918.1 and 5.0 become 150 and 7. On the CPU the neighbour stays."
+        "cutting off the upper bits of the first. So a number above 255 also changes the byte of its neighbour: "
+        "918.1 and 5.0 become 150 and 7. On the CPU the neighbour keeps its value."
     )
     remedy = N_("Clamp before the conversion: `tl.clamp(x, 0.0, 255.0)`, or `.to(tl.int32) & 255` if it should wrap.")
     intended = N_("If the bytes after numbers above 255 do not matter.")
     blind = N_(
-        "Which lanes share a register is decided by layouts that the compiler chooses. Here these are neighbours along "
-        "the last axis, if the block has two elements or more for each thread."
+        "The compiler's layouts decide which lanes share a register. Here they are taken to be neighbours along the "
+        "last axis, if the block has two elements or more for each thread."
     )
     concerned = Concerned.ONE
     mark = N_("bytes that a GPU changes")

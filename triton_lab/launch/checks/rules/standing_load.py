@@ -36,18 +36,15 @@ class StandingLoadRule(Rule):
     subject = N_("loads that a loop repeats")
     summary = N_("A load in a loop loads the same elements in each iteration, although its mask changes.")
     why = N_(
-        "The loop was meant to walk over a row, and reads the first block again and again. The result is wrong for "
-        "more than one block, and right for one."
+        "The loop should go over a row, but reads its first block again and again. The result is right for a row of "
+        "one block, and wrong for a longer one."
     )
     remedy = N_(
         "Advance the offsets as the mask does, `x_ptr + k + offsets`, or advance the pointers at the end of each "
         "iteration, `x_ptrs += BLOCK`."
     )
-    intended = N_("If each iteration needs another length of one and the same block.")
-    blind = N_(
-        "Only loads in `for` loops are looked at whose mask depends on what the loop carries and whose address does "
-        "not."
-    )
+    intended = N_("If each iteration needs another part of the same block.")
+    blind = N_("Only loads in `for` loops are examined, and only if the loop changes the mask but not the address.")
     concerned = Concerned.ONE
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

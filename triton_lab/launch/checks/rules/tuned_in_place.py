@@ -22,18 +22,18 @@ class TunedInPlaceRule(Rule):
     subject = N_("what an autotuner changed")
     summary = N_("An autotuner tried its configurations on memory that the kernel reads and changes.")
     why = N_(
-        "The autotuner runs each configuration many times, on the tensors of the launch, before the launch that "
-        "counts. A kernel that adds to a tensor, or scales it in place, does so in each of these runs. The first "
-        "launch gives a wrong result, and all later ones a right one, since the choice is then known."
+        "Before the real launch, the autotuner runs each configuration many times on the same tensors. A kernel that "
+        "adds to a tensor, or scales it in place, does so in each of these runs. So the first launch gives a wrong "
+        "result. Later launches are right, since the choice is then known."
     )
     remedy = N_(
         "Name the argument in `restore_value=[...]` of `@triton.autotune`: its memory is restored after each trial. "
         "For a tensor of zeros that the kernel adds to, `reset_to_zero=[...]` is cheaper."
     )
-    intended = N_("If the tensor is filled again after the first launch, and nothing of it is used.")
+    intended = N_("If the tensor is filled again after the first launch, before it is used.")
     blind = N_(
-        "Only the launch for which the autotuner made its choice is looked at. A launch that leaves what it found "
-        "changes nothing, although a trial before it may have."
+        "Only the launch for which the autotuner made its choice is examined, and only what that launch itself "
+        "changes: a trial may change more."
     )
     concerned = Concerned.ALL
     mark = N_("changed by trials of the autotuner")

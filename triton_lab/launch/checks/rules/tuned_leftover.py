@@ -14,8 +14,8 @@ from triton_lab.launch.diagnosis.severity import WARNING
 from triton_lab.localization import N_, _, translated
 
 _MEND = N_(
-    "All configurations must write the same elements: compute the grid from the configuration, lambda meta: "
-    '(triton.cdiv(n, meta["BLOCK"]),), and cover all elements whatever it is.'
+    "All configurations must write the same elements. Compute the grid from the configuration, lambda meta: "
+    '(triton.cdiv(n, meta["BLOCK"]),), so that each covers all elements.'
 )
 
 
@@ -24,18 +24,20 @@ class TunedLeftoverRule(WholeRule):
 
     kind = "tuned-leftover"
     severity = WARNING
-    subject = N_("what trials of an autotuner left")
-    summary = N_("Elements hold what a configuration wrote that the autotuner tried and did not choose.")
+    subject = N_("elements left by trials of an autotuner")
+    summary = N_("Elements hold values of a configuration that the autotuner tried and did not choose.")
     why = N_(
-        "The chosen configuration leaves elements unwritten. After the first launch they look right, since a trial has "
-        "filled them; after the second, with the choice known, they hold anything."
+        "The chosen configuration leaves elements unwritten. After the first launch they look right, since a trial "
+        "has written them. After the second launch, which needs no trials, they are undefined."
     )
     remedy = N_(
         "Let all configurations write the same elements. A grid that depends on the block is a function of the "
         'configuration: `lambda meta: (triton.cdiv(n, meta["BLOCK"]),)`.'
     )
-    intended = N_("If the tensor is a workspace, of which each configuration uses another part.")
-    blind = N_("Trials on a GPU are not watched, nor those after the first second. Other launches may write the rest.")
+    intended = N_("If the tensor is a workspace, and each configuration uses another part of it.")
+    blind = N_(
+        "Trials on a GPU are not recorded, nor are trials after the first second. Another launch may write the rest."
+    )
     concerned = Concerned.ALL
     mark = N_("written by a trial of the autotuner only")
 

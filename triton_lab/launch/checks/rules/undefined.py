@@ -54,17 +54,17 @@ class UndefinedRule(Rule):
     subject = N_("uses of masked-off lanes")
     summary = N_("A stored value depends on masked-off lanes of a load without other=.")
     why = N_(
-        "Triton leaves open what a masked-off lane holds. Code that it compiles for sm_90 today gives 0, another "
-        "version or another GPU may give what was in the register."
+        "Triton does not define the value of a masked-off lane. Today's code for sm_90 gives 0. Another version or "
+        "another GPU may give the old contents of a register."
     )
     remedy = N_(
         'Pass `other=0` for a sum or `other=float("-inf")` for a maximum, or replace these lanes with `tl.where` '
         "before they are used."
     )
-    intended = N_("If 0 is what you mean. Write `other=0` then: it costs nothing and says so.")
+    intended = N_("If you mean 0. Then write `other=0`: it costs nothing and makes this clear.")
     blind = N_(
-        "The launch is run again with other numbers in these lanes: a dependence that no number of the two that are "
-        "tried shows is missed."
+        "The launch is run again with two other numbers in these lanes. A dependence that neither number shows is "
+        "missed."
     )
     concerned = Concerned.ONE
     mark = N_("depends on masked-off lanes")

@@ -37,8 +37,8 @@ class UninitializedRule(Rule):
     subject = N_("reads of uninitialized memory")
     summary = N_("A lane loads an element that was never written.")
     why = N_(
-        "`torch.empty` gives memory that holds whatever was there before. On a GPU this is often the result of an "
-        "earlier run, so the kernel seems right until something else has used the memory."
+        "`torch.empty` gives memory with its old contents. On a GPU this is often the result of an earlier run, so "
+        "the kernel seems right until the memory is used for other data."
     )
     remedy = N_(
         "Create the tensor with `torch.zeros`, fill it first, or mask off the lanes that were never written. If two "
@@ -46,8 +46,8 @@ class UninitializedRule(Rule):
     )
     intended = N_("Never. A value that is read and then discarded is not reported.")
     blind = N_(
-        "Only memory is watched that torch gave uninitialized while the launch was recorded, and in one piece no more "
-        "than the message of the check says. A read that races with the write is a `race`."
+        "Only memory that torch allocated uninitialized during the recording is watched, up to the size in the "
+        "check's message. A read that races with the write is a `race`."
     )
     concerned = Concerned.ONE
     mark = N_("read before it was written")

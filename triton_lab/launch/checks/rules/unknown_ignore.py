@@ -8,14 +8,14 @@ from triton_lab.localization import N_
 
 
 class UnknownIgnoreRule(Rule):
-    """A comment ignores a kind of finding that does not exist, or does not say which."""
+    "A comment ignores a kind of finding that does not exist, or names no kind."
 
     kind = "unknown-ignore"
     severity = ERROR
     subject = N_("comments that ignore findings")
-    summary = N_("A comment ignores a kind of finding that does not exist, or does not say which.")
-    why = N_("It ignores nothing, so its author and the check disagree.")
+    summary = N_("A comment ignores a kind of finding that does not exist, or names no kind.")
+    why = N_("Such a comment has no effect, although its author expects one.")
     remedy = N_("Write one or more kinds into the brackets: `# triton-lab: ignore[race, alias]`.")
     intended = N_("Never: correct the kind, or remove the comment.")
-    blind = N_("Comments are read beside lines of the kernel and of its helpers that do something in this launch.")
+    blind = N_("Only comments on lines that run in this launch are read.")
     concerned = Concerned.ALL

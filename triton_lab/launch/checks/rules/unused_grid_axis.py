@@ -22,17 +22,20 @@ class UnusedGridAxisRule(WholeRule):
     kind = "unused-grid-axis"
     severity = WARNING
     subject = N_("axes of the grid")
-    summary = N_("The grid has several programs along an axis for which the kernel does not ask: they do the same.")
+    summary = N_(
+        "The grid has several programs along an axis, but the kernel does not call tl.program_id for it: they do the "
+        "same work."
+    )
     why = N_(
         "Each of these programs loads and stores the same elements as the others. The rest of the tensor stays as it "
         "was, and the GPU does the same work many times."
     )
     remedy = N_(
-        "Ask for the axis that the grid has: `tl.program_id(0)` for a grid of one axis. Or start one program along "
-        "this axis."
+        "Use the axis that the grid has: `tl.program_id(0)` for a grid of one axis. Or start one program along this "
+        "axis."
     )
-    intended = N_("If programs are started only to keep a GPU busy, as in a measurement.")
-    blind = N_("Kernels with atomics are left out: their programs may share out the work themselves.")
+    intended = N_("If programs only keep a GPU busy, as in a measurement.")
+    blind = N_("Kernels with atomics are not examined: their programs may divide the work among themselves.")
     concerned = Concerned.ALL
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
@@ -49,13 +52,11 @@ class UnusedGridAxisRule(WholeRule):
         alone = sorted(axis for axis in asked if launch.grid[axis] == 1)
         for axis, size in enumerate(launch.grid):
             if size > 1 and axis not in asked:
-                text = _(
-                    "the grid has {programs} along axis {axis}, and the kernel does not ask for tl.program_id({axis})"
-                )
+                text = _("the grid has {programs} along axis {axis}, but the kernel does not use tl.program_id({axis})")
                 if alone:
                     text = _(
-                        "the grid has {programs} along axis {axis}, and the kernel asks only for "
-                        "tl.program_id({alone}), along which the grid has one program"
+                        "the grid has {programs} along axis {axis}, but the kernel uses only tl.program_id({alone}), "
+                        "and the grid has one program along axis {alone}"
                     )
                 yield finding(
                     launch,
@@ -65,7 +66,7 @@ class UnusedGridAxisRule(WholeRule):
                         axis=axis,
                         alone="), tl.program_id(".join(map(str, alone)),
                     ),
-                    _("Ask for tl.program_id({axis}), or start one program along this axis. {place}")
+                    _("Use tl.program_id({axis}), or start one program along this axis. {place}")
                     .format(axis=axis, place=launched_at(launch))
                     .rstrip(),
                     op=next((op for op in ops if op.name == _ASKS), None),

@@ -8,18 +8,18 @@ from triton_lab.localization import N_
 
 
 class UnusedIgnoreRule(Rule):
-    """A comment ignores a finding that is not there."""
+    "A comment ignores a finding that does not occur."
 
     kind = "unused-ignore"
     severity = NOTE
     subject = N_("comments that ignore findings")
-    summary = N_("A comment ignores a finding that is not there.")
+    summary = N_("A comment ignores a finding that does not occur.")
     why = N_("Such a comment was right once. Today it would hide a new mistake of that kind on its line.")
     remedy = N_("Remove the kind from the comment, or the comment.")
     intended = N_(
         "If other sizes need it. `triton-lab check` reports it only if no launch of the kernel in the script does."
     )
-    blind = N_("Comments are read beside lines of the kernel and of its helpers that do something in this launch.")
+    blind = N_("Only comments on lines that run in this launch are read.")
     concerned = Concerned.ALL
     explains = False
     every_launch = True

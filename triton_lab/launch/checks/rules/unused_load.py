@@ -21,12 +21,12 @@ class UnusedLoadRule(WholeRule):
     subject = N_("loads that are not used")
     summary = N_("A block is loaded into a variable that the kernel never uses.")
     why = N_(
-        "The value was meant to enter the result: a bias that is not added, a mask that is not applied. The compiler "
-        "leaves such a load out, so that no picture of accesses shows it."
+        "Probably the result should depend on the value: for example, a bias is not added, or a mask is not applied. "
+        "The compiler removes such a load, so no picture shows it."
     )
     remedy = N_("Use the variable, or remove the line.")
-    intended = N_("If the line is left from an earlier version of the kernel.")
-    blind = N_("Only the kernel's own text is read, not that of the functions that it calls.")
+    intended = N_("If the line is a rest of an earlier version of the kernel.")
+    blind = N_("Only the kernel itself is read, not the functions that it calls.")
     concerned = Concerned.ALL
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ class UnusedLoadRule(WholeRule):
             yield Finding(
                 self.kind,
                 _("`{name}` is loaded and never used").format(name=name),
-                _("Use it, or remove the line: the compiler leaves this load out."),
+                _("Use it, or remove the line: the compiler removes this load."),
                 line=launch.first_line + line - 1,
                 column=begin,
                 excerpt=(text, " " * begin + "^" * max(1, end - begin)),

@@ -12,10 +12,10 @@ from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.localization import N_, _, translated
 
-_MEND = N_("Keep the tensors alive that a table of pointers points to, and pass them to the kernel if you can.")
+_MEND = N_("Keep the tensors of a pointer table alive, and pass them to the kernel if you can.")
 
 _MEND_BARE = N_(
-    "The memory may have been freed. Pass the tensor itself, or keep the tensor alive that the address was taken from."
+    "The memory may have been freed. Pass the tensor itself, or keep alive the tensor whose address this is."
 )
 
 
@@ -30,14 +30,9 @@ class UnverifiedRule(Rule):
         "The kernel got an address and no tensor, so nothing keeps the memory alive. If torch has given it to another "
         "tensor since, the kernel reads or changes that one."
     )
-    remedy = N_(
-        "Pass the tensor itself. Where a table of pointers is needed, keep the tensors alive that it points to."
-    )
+    remedy = N_("Pass the tensor itself. If you need a table of pointers, keep its tensors alive.")
     intended = N_("If you know what owns the memory, such as a buffer of another library.")
-    blind = N_(
-        "It says where nothing can be checked: bounds, views and uninitialized memory are not checked for these "
-        "accesses."
-    )
+    blind = N_("Bounds, views and uninitialized memory are not checked for these accesses.")
     concerned = Concerned.ONE
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
 _MEND = N_(
-    "If another launch writes the rest, this is fine. Otherwise start triton.cdiv(n, "
-    "BLOCK) programs for n elements, and do not mask off lanes of existing elements."
+    "If another launch writes the rest, ignore this. Otherwise start triton.cdiv(n, BLOCK) programs for n elements, "
+    "and do not mask off lanes of existing elements."
 )
 
 
@@ -43,15 +43,15 @@ class UnwrittenRule(WholeRule):
     subject = N_("elements of outputs that no program stores to")
     summary = N_("Elements of an output were not written: the grid is too small, or a mask too narrow.")
     why = N_(
-        "`torch.empty` gives memory that holds whatever was there before. On a GPU this is often the result of an "
-        "earlier run, so a test may pass although the kernel never stored these elements."
+        "`torch.empty` gives memory with its old contents. On a GPU this is often the result of an earlier run, so a "
+        "test may pass although the kernel never stored these elements."
     )
     remedy = N_(
-        "Start `triton.cdiv(n, BLOCK)` programs for n elements, and let the masks pass every element. If the rest is "
-        "to be 0, make the tensor with `torch.zeros`."
+        "Start `triton.cdiv(n, BLOCK)` programs for n elements, with masks that are true for every element. If the "
+        "rest must be 0, create the tensor with `torch.zeros`."
     )
     intended = N_("If another launch writes the rest, or if the buffer is larger than the part in use.")
-    blind = N_("Only memory is watched that torch gave uninitialized. Of a launch that was stopped nothing is said.")
+    blind = N_("Only memory that torch allocated uninitialized is watched. A launch that was stopped is not examined.")
     concerned = Concerned.ALL
     superseded_by = ("small-grid", "unused-grid-axis")
     mark = N_("never written")

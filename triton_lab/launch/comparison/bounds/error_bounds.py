@@ -53,7 +53,7 @@ def bounds_so_far(
     runs = executable or launch.executable
     with within(np.inf if seconds is None else seconds):
         if launch.snapshot is None:
-            raise CannotReplay(_("the launch was not recorded with what it needs to be run again"))
+            raise CannotReplay(_("the launch was recorded without the data that a rerun needs"))
         memory = launch.snapshot.memory()
         if launch.programs > 1 and keep_apart(launch, runs, memory):
             held = MemoryBounds(memory, shared=True)

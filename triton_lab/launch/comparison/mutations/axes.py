@@ -32,7 +32,9 @@ def reductions(launch: Launch) -> Iterator[Switch]:
     square = [op for op in ops_of(launch, "tt.reduce") if _is_square(shape_of(launch, op))]
     for op in square:
         axis = op.attributes["axis"]
-        name = _("axis={text} and not {axis}{lines_of}").format(text=1 - axis, axis=axis, lines_of=lines_of(launch, op))
+        name = _("axis={text} instead of {axis}{lines_of}").format(
+            text=1 - axis, axis=axis, lines_of=lines_of(launch, op)
+        )
         yield Switch(name, _("the axis of a reduction"), ops=indices([op]), turned=indices([op]))
     spreading = [
         user for op in square for user, _unused in users_of(launch, op.results[0]) if user.name == "tt.expand_dims"
@@ -74,13 +76,13 @@ def program_ids(launch: Launch) -> Iterator[Switch]:
             name = f"program_id({one}) and program_id({two}) exchanged{where}"
             both = [op for op in ops_of(launch, "tt.get_program_id") if op.attributes["axis"] in (one, two)]
             edits = [(op.index, with_attributes(axis=one + two - op.attributes["axis"])) for op in both]
-            yield Switch(name, _("which program id is which"), edits=tuple(edits), ops=indices(both))
+            yield Switch(name, _("the axes of the program ids"), edits=tuple(edits), ops=indices(both))
     yield from _uses(launch, asked)
     for axis, extent in enumerate(launch.grid):
         if extent > 1 and axis not in asked:
             for op in ops_of(launch, "tt.make_range"):
                 name = f"program_id({axis}) * {shape_of(launch, op)[0]} added{lines_of(launch, op)}"
-                yield switch_of(name, _("which program this is, left out of the offsets"), op, _added(axis))
+                yield switch_of(name, _("a program id that is missing in the offsets"), op, _added(axis))
 
 
 def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
@@ -91,12 +93,12 @@ def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
             if other == axis or extent == 1:
                 continue
             if len(users) > 1:
-                name = f"program_id({other}) and not program_id({axis}){lines_of(launch, op)}"
+                name = f"program_id({other}) instead of program_id({axis}){lines_of(launch, op)}"
                 yield switch_of(name, _("a program id along another axis"), op, with_attributes(axis=other))
             for user, position in users if len(users) > 1 or other not in asked else ():
                 if not user.regions and user.name != "tt.call":
                     place = op if len(users) == 1 else user
-                    name = f"program_id({other}) and not program_id({axis}){lines_of(launch, place)}"
+                    name = f"program_id({other}) instead of program_id({axis}){lines_of(launch, place)}"
                     yield switch_of(name, _("a program id along another axis"), user, _instead(position, other))
 
 

@@ -42,8 +42,8 @@ def grids(launch: Launch) -> Iterator[Switch]:
             counts = [other if k == axis else one for k, one in enumerate(launch.grid)]
             if axis in asked and math.prod(counts) <= _TIMES * launch.programs and (more if other > extent else fewer):
                 grid = (counts[0], counts[1], counts[2])
-                name = _("the grid {told} and not {told_2}").format(told=_told(grid), told_2=_told(launch.grid))
-                yield Switch(name, _("how many programs were launched"), grid=grid)
+                name = _("the grid {told} instead of {told_2}").format(told=_told(grid), told_2=_told(launch.grid))
+                yield Switch(name, _("the number of programs"), grid=grid)
 
 
 def _told(grid: tuple[int, int, int]) -> str:
@@ -78,4 +78,6 @@ def zeroed(launch: Launch) -> Iterator[Switch]:
         done = kinds.get(argument.name, set())
         if argument.kind == "tensor" and ("atomic" in done or done >= {"load", "store"}):
             name = _("zeros in {name} before the launch").format(name=argument.name)
-            yield Switch(name, _("what {name} held before the launch").format(name=argument.name), zeroed=argument.name)
+            yield Switch(
+                name, _("the contents of {name} before the launch").format(name=argument.name), zeroed=argument.name
+            )

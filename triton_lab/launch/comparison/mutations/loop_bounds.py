@@ -69,11 +69,11 @@ def starts(launch: Launch) -> Iterator[Switch]:
                     name = _("{called} starts from {spelled}{lines_of}").format(
                         called=_called(function.names[argument]), spelled=spelled, lines_of=lines_of(launch, op)
                     )
-                    yield switch_of(name, _("what an accumulator starts from"), op, with_constant(3 + k, value))
+                    yield switch_of(name, _("the start value of an accumulator"), op, with_constant(3 + k, value))
 
 
 def _called(name: str) -> str:
-    return name or _("what the loop carries")
+    return name or _("a value that the loop carries")
 
 
 def carried(launch: Launch) -> Iterator[Switch]:
@@ -83,9 +83,9 @@ def carried(launch: Launch) -> Iterator[Switch]:
         used = {number for inner in block.ops[:-1] for each in inner.walk() for number in each.operands}
         for k, argument in enumerate(block.arguments[1:]):
             if argument not in {*used, *block.ops[-1].operands} and function.types[argument].is_float:
-                for fold, told in (("arith.addf", "added up"), ("arith.maxnumf", _("kept at its greatest"))):
+                for fold, told in (("arith.addf", "added up"), ("arith.maxnumf", _("reduced to its maximum"))):
                     name = f"{_called(function.names[argument])} {told}{lines_of(launch, op)}"
-                    cause = _("a loop that forgets what it had computed before")
+                    cause = _("a loop that overwrites its result in each iteration")
                     edits = ((block.ops[-1].index, _folding(k, fold, argument)),)
                     yield Switch(name, cause, edits=edits, ops=indices([op]))
 
@@ -113,10 +113,10 @@ def steps(launch: Launch) -> Iterator[Switch]:
         op = inside[one.op]
         for further in _further(one, {stride * argument.itemsize for stride in argument.strides if stride > 1}):
             places = messages.count(abs(further) // argument.itemsize, "element")
-            name = _("{name} {places} further each time{lines_of}").format(
+            name = _("{name} {places} further in each iteration{lines_of}").format(
                 name=argument.name, places=places, lines_of=lines_of(launch, op)
             )
-            cause = _("a pointer that a loop does not move on")
+            cause = _("a pointer that a loop does not advance")
             yield Switch(name, cause, redirects=(_stepping(op, further),), ops=indices([op]))
 
 

@@ -65,7 +65,7 @@ def others(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Swit
             ops = [op for op, _unused in group]
             if value in (0.0, 1.0) or all("float" in one.dtype for _unused, one in group):
                 name = f"other={spelled}{lines_of(launch, *ops)}"
-                yield Switch(name, _("what masked-off lanes hold"), layers=(_filled(ops, value),), ops=indices(ops))
+                yield Switch(name, _("the values of masked-off lanes"), layers=(_filled(ops, value),), ops=indices(ops))
 
 
 def _filled(ops: Sequence[Op], value: float) -> Layers:
@@ -158,6 +158,8 @@ def folds(launch: Launch) -> Iterator[Switch]:
             continue
         for name, meant in _FOLDS[trait.numbers or "float"].items():
             if name != held:
-                title = _("{name} and not {held}{lines_of}").format(name=name, held=held, lines_of=lines_of(launch, op))
+                title = _("{name} instead of {held}{lines_of}").format(
+                    name=name, held=held, lines_of=lines_of(launch, op)
+                )
                 edits = ((inner[0].index, renamed(meant)),)
-                yield Switch(title, _("what a reduction does"), edits=edits, ops=indices([op]))
+                yield Switch(title, _("the kind of reduction"), edits=edits, ops=indices([op]))

@@ -39,9 +39,12 @@ def integers(launch: Launch) -> Iterator[Switch]:
     """Switches for integer quotients and remainders with Python's signs, and for constants that are off by one."""
     for op in ops_of(launch, *_DIVISIONS):
         sign = traits.of(op.name).symbol
-        title = _("{sign} as Python has it{lines_of}").format(sign=sign, lines_of=lines_of(launch, op))
+        title = _("{sign} as in Python{lines_of}").format(sign=sign, lines_of=lines_of(launch, op))
         yield switch_of(
-            title, _("{sign} of negative integers, which is cut and not floored").format(sign=sign), op, _floored
+            title,
+            _("{sign} of negative integers, which Triton truncates and Python floors").format(sign=sign),
+            op,
+            _floored,
         )
     for function in launch.executable.plan.functions.values():
         made = makers(function)
@@ -51,7 +54,7 @@ def integers(launch: Launch) -> Iterator[Switch]:
                 if held is None or launch.lines.get(op.index) is None:
                     continue
                 for by in (1, -1):
-                    title = _("{held} and not {held_2}{lines_of}").format(
+                    title = _("{held} instead of {held_2}{lines_of}").format(
                         held=held + by, held_2=held, lines_of=lines_of(launch, op)
                     )
                     yield switch_of(title, _("a constant that is one off"), op, with_constant(k, held + by))
@@ -106,10 +109,10 @@ def sizes(launch: Launch) -> Iterator[Switch]:
                     name, value = held or (str(literal), literal)
                     for other, meant in known.items():
                         if meant != value:
-                            title = _("{other} and not {name}{lines_of}").format(
+                            title = _("{other} instead of {name}{lines_of}").format(
                                 other=other, name=name, lines_of=lines_of(launch, op)
                             )
-                            yield switch_of(title, _("one number for another"), op, with_constant(k, meant))
+                            yield switch_of(title, _("a wrong number"), op, with_constant(k, meant))
 
 
 # --- Arguments ----------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def comparisons(launch: Launch) -> Iterator[Switch]:
             predicate = op.attributes["predicate"]
             if predicate in table and launch.lines.get(op.index) is not None:
                 meant = table[predicate]
-                name = _("{SPELLED} and not {SPELLED_2}{lines_of}").format(
+                name = _("{SPELLED} instead of {SPELLED_2}{lines_of}").format(
                     SPELLED=_SPELLED[meant], SPELLED_2=_SPELLED[predicate], lines_of=lines_of(launch, op)
                 )
                 yield switch_of(name, "a comparison", op, with_attributes(predicate=meant))
@@ -86,9 +86,9 @@ def functions(launch: Launch) -> Iterator[Switch]:
     """
     for base, meant in _FUNCTIONS.items():
         found = ops_of(launch, base)
-        cause = _("the base of a power or logarithm") if traits.of(base).inverse else _("the function that is called")
+        cause = _("the base of a power or logarithm") if traits.of(base).inverse else _("the function called")
         for group in ([found] if len(found) > 1 else []) + [[op] for op in found]:
-            name = _("{meant} and not {base}{lines_of}").format(
+            name = _("{meant} instead of {base}{lines_of}").format(
                 meant=meant[5:], base=base[5:], lines_of=lines_of(launch, *group)
             )
             yield switch_of(name, cause, group, renamed(meant))
@@ -116,7 +116,7 @@ def operators(launch: Launch) -> Iterator[Switch]:
     for op in _outside(launch, *_OPERATORS):
         meant, old, new = _OPERATORS[op.name]
         yield switch_of(
-            _("{new} and not {old}{lines_of}").format(new=new, old=old, lines_of=lines_of(launch, op)),
+            _("{new} instead of {old}{lines_of}").format(new=new, old=old, lines_of=lines_of(launch, op)),
             "an operator",
             op,
             renamed(meant),
@@ -168,10 +168,10 @@ def divisors(launch: Launch) -> Iterator[Switch]:
                 if meant not in (0.0, value) and (
                     other in known or other.startswith(name) or name == "what stands there"
                 ):
-                    title = _("{other} and not {name} as divisor{lines_of}").format(
+                    title = _("{other} instead of {name} as divisor{lines_of}").format(
                         other=other, name=name, lines_of=lines_of(launch, op)
                     )
-                    yield switch_of(title, _("what is divided by"), op, with_constant(1, meant))
+                    yield switch_of(title, _("the divisor"), op, with_constant(1, meant))
 
 
 def held_by(
@@ -192,8 +192,8 @@ def held_by(
     return None
 
 
-_MOVED = {"tt.store": N_("what is stored"), "tt.load": N_("what is loaded")}
-_SIGNED = {"math.exp": N_("what exp takes"), "math.exp2": N_("what exp2 takes"), **_MOVED}
+_MOVED = {"tt.store": N_("the stored value"), "tt.load": N_("the loaded value")}
+_SIGNED = {"math.exp": N_("the argument of exp"), "math.exp2": N_("the argument of exp2"), **_MOVED}
 _SCALED = {"tt.dot": N_("tl.dot"), **_MOVED}
 
 
@@ -204,7 +204,7 @@ def signs(launch: Launch) -> Iterator[Switch]:
             title = _("{NOUNS} with the other sign{lines_of}").format(
                 NOUNS=translated(_SIGNED[op.name]), lines_of=lines_of(launch, op)
             )
-            yield switch_of(title, _("a sign that was left out"), op, _through(op, "arith.negf"))
+            yield switch_of(title, _("a missing minus sign"), op, _through(op, "arith.negf"))
 
 
 def _through(op: Op, name: str, other: float | None = None) -> Edit:
@@ -227,7 +227,7 @@ def scales(launch: Launch) -> Iterator[Switch]:
                 title = _("{NOUNS} multiplied by {name}{lines_of}").format(
                     NOUNS=translated(_SCALED[op.name]), name=name, lines_of=lines_of(launch, op)
                 )
-                yield switch_of(title, _("a factor that was left out"), op, _through(op, "arith.mulf", value))
+                yield switch_of(title, _("a missing factor"), op, _through(op, "arith.mulf", value))
 
 
 def _of_floats(launch: Launch, op: Op) -> bool:
@@ -244,14 +244,14 @@ def guards(launch: Launch) -> Iterator[Switch]:
     """Switches for exp with the maximum of each row subtracted first, and for roots with an epsilon added."""
     for op in ops_of(launch, *_POWERS):
         if shape_of(launch, op):
-            title = _("the greatest of each row taken off first{lines_of}").format(lines_of=lines_of(launch, op))
+            title = _("the maximum of each row subtracted first{lines_of}").format(lines_of=lines_of(launch, op))
             yield switch_of(title, "powers that overflow", op, _taken_off)
     known = numbers(launch)
     for op in ops_of(launch, *_ROOTS):
         idle = {name: known[name] for name in unused(launch) if 0 < known.get(name, 0) < 0.1}
         for name, value in (idle or {f"{one:g}": one for one in _TINY}).items():
             title = _("{name} added under the root{lines_of}").format(name=name, lines_of=lines_of(launch, op))
-            yield switch_of(title, _("an epsilon that was left out"), op, _through(op, "arith.addf", value))
+            yield switch_of(title, _("a missing epsilon"), op, _through(op, "arith.addf", value))
 
 
 def _taken_off(editor: Editor, op: Op) -> Sequence[Op]:

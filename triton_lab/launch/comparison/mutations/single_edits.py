@@ -87,7 +87,7 @@ class SingleEdits(KernelScope):
 
     def _renamed(self, op: Op, other: str) -> Switch:
         names = [traits.of(name).symbol or name.partition(".")[2] for name in (other, op.name)]
-        title = _("{new} and not {old}{lines_of}").format(new=names[0], old=names[1], lines_of=self.where(op))
+        title = _("{new} instead of {old}{lines_of}").format(new=names[0], old=names[1], lines_of=self.where(op))
         return switch_of(title, "an operator", op, renamed(other))
 
     def _comparisons(self) -> Iterator[Switch]:
@@ -115,7 +115,7 @@ class SingleEdits(KernelScope):
                             symbol=traits.of(op.name).symbol or op.name.partition(".")[2],
                             lines_of=self.where(op),
                         )
-                        yield switch_of(title, _("an operation too many"), op, _only(self.type(number), number))
+                        yield switch_of(title, _("a superfluous operation"), op, _only(self.type(number), number))
 
     def _exchanged(self) -> Iterator[Switch]:
         """Both sides of an operator exchanged."""
@@ -138,10 +138,10 @@ class SingleEdits(KernelScope):
                 for other in self.scope.get(op.index, ()):
                     alike = other != number and self.type(other) == self.type(number)
                     if alike and self.names[other] != self.called(number):
-                        title = _("{other} and not {name}{lines_of}").format(
+                        title = _("{other} instead of {name}{lines_of}").format(
                             other=self.names[other], name=self.called(number), lines_of=self.where(op)
                         )
-                        yield switch_of(title, _("one value for another"), op, with_operand(k, other))
+                        yield switch_of(title, _("a wrong value"), op, with_operand(k, other))
 
     def _constants(self) -> Iterator[Switch]:
         """The neighbours of a constant, its half and its double, its negative, and the launch's numbers."""
@@ -158,10 +158,10 @@ class SingleEdits(KernelScope):
                 for other in dict.fromkeys([*others, *known.values()]):
                     whole = type.is_float or other == int(other)
                     if other != held and whole and abs(other) < 2**31:
-                        title = _("{other} and not {name}{lines_of}").format(
+                        title = _("{other} instead of {name}{lines_of}").format(
                             other=named.get(other, f"{other:g}"), name=f"{held:g}", lines_of=self.where(op)
                         )
-                        yield switch_of(title, _("one number for another"), op, with_constant(k, other))
+                        yield switch_of(title, _("a wrong number"), op, with_constant(k, other))
 
     def _masks(self) -> Iterator[Switch]:
         """A mask or a condition that is negated."""
@@ -202,7 +202,7 @@ class SingleEdits(KernelScope):
                         title = _("the values of two stores exchanged{lines_of}").format(lines_of=self.where(one, two))
                         edits = ((one.index, _nothing), (two.index, _all_of(mended)))
                         ops = frozenset({one.index, two.index})
-                        yield Switch(title, _("which value goes where"), edits=edits, ops=ops)
+                        yield Switch(title, _("the values of two stores"), edits=edits, ops=ops)
 
     def _factors(self) -> Iterator[Switch]:
         """A value in scope by which a stored or a carried float is multiplied or divided, lane by lane or by rows."""
@@ -229,7 +229,7 @@ class SingleEdits(KernelScope):
                                 lines_of=self.where(op),
                             )
                             edit = _with_factor(k, name, other)
-                            yield switch_of(title, _("a factor that was left out"), op, edit)
+                            yield switch_of(title, _("a missing factor"), op, edit)
 
 
 def _blocks(region: Region) -> Iterator[Sequence[Op]]:

@@ -213,14 +213,14 @@ def andi(scene: Scene, op: Op, a: Value, b: Value) -> Value:
         if mask is not None and mask < 0 and -mask & (-mask - 1) == 0:  # all but the low bits
             low = arithmetic.remainder(other, SymbolicNumber.of(-mask), facts, "floor")
             return low if isinstance(low, Unknown) else arithmetic.subtract(other, low, facts)
-    return Unknown(_("the combined bits of two numbers"))
+    return Unknown(_("a bitwise combination of two numbers"))
 
 
 @rule("arith.ori", takes_unknown=True)
 def ori(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     if isinstance(a, Truth) and isinstance(b, Truth):
         return either(a, b, scene.lanes(op))
-    return next((v for v in (a, b) if isinstance(v, Unknown)), Unknown(_("the combined bits of two numbers")))
+    return next((v for v in (a, b) if isinstance(v, Unknown)), Unknown(_("a bitwise combination of two numbers")))
 
 
 @rule("arith.xori")
@@ -231,7 +231,7 @@ def xori(scene: Scene, op: Op, a: Value, b: Value) -> Value:
 def _exclusive(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     """The exclusive or of two booleans."""
     if not (isinstance(a, Truth) and isinstance(b, Truth)):
-        return Unknown(_("the combined bits of two numbers"))
+        return Unknown(_("a bitwise combination of two numbers"))
     facts = scene.lanes(op)
     return either(both(a, negation(b, facts), facts), both(negation(a, facts), b, facts), facts)
 

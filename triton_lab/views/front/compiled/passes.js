@@ -96,7 +96,7 @@ export function passesOf({ title, headline, passes, introduced, note }) {
     make("div", { class: "tl-passes" }, listing, make("div", {}, told, place)),
     note ? make("div", { class: "tl-note" }, note) : "",
     make("div", { class: "tl-note" }, ...trParts("Grey passes changed nothing. {minus} is a line before the pass, {plus} a line after it. Numbers of values are not compared.", {
-      minus: wordOf("−", tr("A line that was there before the pass.")), plus: wordOf("+", tr("A line that is there after the pass.")),
+      minus: wordOf("−", tr("A line before the pass.")), plus: wordOf("+", tr("A line after the pass.")),
     }), headline ? ` ${tr("Each module was run on the launch's inputs: = same result, ≈ equal up to rounding, ≠ different, ? not known.")}` : ""),
   );
   if (passes.length) show(shown);

@@ -44,7 +44,7 @@ export function stagesOf(scene, selection) {
   let under = null;
 
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
-  const rest = scene.note || tr("Pick a line or point at it: the lines that it became, or comes from, light up.");
+  const rest = scene.note || tr("Pick a line or point at it to highlight the lines that it became, or that it comes from.");
   const readout = readoutOf(() => under && under[0].boxOf(under[1]) && aboutOf(under[0], under[1]));
 
   /** @param {Column} column */
@@ -197,7 +197,7 @@ export function stagesOf(scene, selection) {
     make("button", { type: "button", class: "tl-step", "aria-label": label, onclick: () => go(by) }, sign);
   const extra = make("span", { class: "tl-stagepick" });
   const controls = make(
-    "div", { class: "tl-controls" }, search, step(-1, "↑", tr("the line found before")), step(1, "↓", tr("the next line found")), found, extra,
+    "div", { class: "tl-controls" }, search, step(-1, "↑", tr("the previous line found")), step(1, "↓", tr("the next line found")), found, extra,
   );
   const left = scene.stages.filter((stage) => stage.left).map((stage) => tr("{lines} of {stage}", { lines: countOf(stage.left, "line"), stage: stage.label }));
   wire(source);
@@ -205,8 +205,8 @@ export function stagesOf(scene, selection) {
     "div", { class: "tl-stages" },
     make("div", { class: "tl-title" }, scene.title),
     controls, body, status, readout.node,
-    scene.stages.some(({ name }) => name === "sass") ? make("div", { class: "tl-note" }, tr("Before each instruction of SASS: the barriers that it waits for, the barriers that it sets once its operands are read and its result is there, Y if another warp may go first, and the cycles until the next instruction.")) : "",
-    left.length ? make("div", { class: "tl-note" }, tr("Left out for lack of room: {stages}. compiled.stages has all lines.", { stages: left.join(", ") })) : "",
+    scene.stages.some(({ name }) => name === "sass") ? make("div", { class: "tl-note" }, tr("Before each SASS instruction: the barriers that it waits for; the barriers that it sets when its operands are read and when its result is ready; Y if another warp may run first; and the cycles until the next instruction.")) : "",
+    left.length ? make("div", { class: "tl-note" }, tr("Left out because of their size: {stages}. compiled.stages has all lines.", { stages: left.join(", ") })) : "",
   );
   arrange();
   // Below the parameters, where the work begins.
@@ -273,7 +273,7 @@ function stageColumn(stage) {
   });
   const told = (/** @type {number} */ line) => {
     const from = trail[line] ? tr("from {place}", { place: stage.trails[trail[line] - 1][1] }) : "";
-    return [tr("{stage}, line {line}", { stage: stage.label, line: lines[line].number }), from || (lines[line].op ? tr("the compiler gives no source line") : "")].filter(Boolean).join(" · ");
+    return [tr("{stage}, line {line}", { stage: stage.label, line: lines[line].number }), from || (lines[line].op ? tr("the compiler records no source line") : "")].filter(Boolean).join(" · ");
   };
   return { name: stage.name, label: stage.label, list: new CodeList(stage.name, stage.label, lines), rowsOf, told };
 }

@@ -38,7 +38,7 @@ export function cardOf(scene, selection, context) {
     part.draw();
     /** @type {HTMLElement | null} */ (node.querySelector("[role=tab][aria-selected=true]"))?.focus();
   };
-  const back = make("button", { type: "button", class: "tl-link", title: tr("where you were before the cell ran again"), onclick: goBack }, tr("back to {place}", { place: words }));
+  const back = make("button", { type: "button", class: "tl-link", title: tr("your place before the cell ran again"), onclick: goBack }, tr("back to {place}", { place: words }));
   // What is picked at the fault is of this launch alone.
   let part = bodyOf(scene, own.selection, { ...context, open: {} }, back);
   node.append(part.node);
@@ -89,7 +89,7 @@ function bodyOf(scene, selection, context, back = "") {
     : "";
   const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection, open, linked) : null;
   const raised = scene.failure && scene.told
-    ? make("details", { class: "tl-section" }, make("summary", {}, tr("The error as it was raised")), passage({ class: "tl-failure" }, tr("the error"), scene.failure))
+    ? make("details", { class: "tl-section" }, make("summary", {}, tr("The original error")), passage({ class: "tl-failure" }, tr("the error"), scene.failure))
     : "";
   const node = make(
     "div", { class: "tl-card", onkeydown: picked.onkeydown },

@@ -45,7 +45,7 @@ export function comparisonOf(scene, selection, context) {
 function whyOf({ later }, selection, context) {
   if (!later) return null;
   if (!context.live && !context.has(later)) {
-    const node = make("div", { class: "tl-note" }, tr("The reason was not searched for. A running kernel can search for it."));
+    const node = make("div", { class: "tl-note" }, tr("The cause was not searched for: this needs a running kernel."));
     return { node, stop: () => {} };
   }
   const part = partOf({ name: later }, selection, context);
@@ -55,7 +55,7 @@ function whyOf({ later }, selection, context) {
   };
   const button = make(
     "button", { type: "button", class: "tl-link", title: tr("run the launch again, with one thing changed each time"), onclick: ask },
-    tr("find the reason"),
+    tr("find the cause"),
   );
   const node = make("div", {}, button);
   return { node, stop: () => part.stop?.() };

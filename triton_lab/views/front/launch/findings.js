@@ -15,7 +15,7 @@ export function findingOf(finding, selection, linked) {
     : make(
       "button",
       {
-        type: "button", class: "tl-link", title: tr("show this line and the first program concerned"),
+        type: "button", class: "tl-link", title: tr("show this line and the first program of the finding"),
         onclick: () => {
           selection.set({ line: finding.line, program: finding.program });
           if (finding.line !== null) linked?.go(finding.line, true);

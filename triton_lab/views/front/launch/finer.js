@@ -19,10 +19,10 @@ import { tr } from "../localization.js";
 export function finerOf(context, name, detail) {
   if (!name) return null;
   return ({ panel, row, column, rows, columns }, then) => {
-    if (!context.live) return then(tr("Single elements are not saved here: a running kernel makes them. Run the cell, then zoom in."));
+    if (!context.live) return then(tr("Single elements were not saved. Run the cell, then zoom in."));
     context.ask(`${name}/window/${[panel, row, column, rows, columns].join(".")}`, (scene) => {
       if (scene.kind === "words") then(scene.text);
-      else then(detail(scene) ?? tr("The kernel answered with another picture. Run the cell again."));
+      else then(detail(scene) ?? tr("The kernel returned another picture. Run the cell again."));
     });
   };
 }

@@ -55,7 +55,7 @@ function programControl(grid, selection, shown, kept) {
   // By its own name, so that nobody takes it for the slider.
   const field = make("input", {
     type: "text", class: "tl-count tl-typed", "aria-label": tr("number or place"), "aria-invalid": "false", autocomplete: "off", spellcheck: "false",
-    placeholder: grid[1] > 1 || grid[2] > 1 ? tr("number or x, y, z") : tr("number"), title: tr("a number, such as 5, or a place, such as (3, 0, 0); then Enter"),
+    placeholder: grid[1] > 1 || grid[2] > 1 ? tr("number or x, y, z") : tr("number"), title: tr("a number, such as 5, or a place, such as (3, 0, 0); then press Enter"),
     onchange: () => take(),
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return; // the notebook's

@@ -70,7 +70,7 @@ export function programIn(text, grid) {
  * @param {number} kept how many are in the picture
  */
 export function notKept(program, grid, kept) {
-  return tr("This picture has {programs}, not {program}. Ask for values(..., programs=[{number}]).", {
+  return tr("This picture has {programs}, not {program}. Call values(..., programs=[{number}]).", {
     program: callProgram(program, grid), programs: countOf(kept, "program"), number: program,
   });
 }

@@ -105,7 +105,7 @@ export function stepsOf(scene, selection, { linked } = {}) {
     const shown = watched === null ? step : steps[now.get(watched) ?? at];
     status.textContent = "";
     if (!shown.block) {
-      place.replaceChildren(make("div", { class: "tl-note" }, tr("The picture does not keep the numbers of this step.")));
+      place.replaceChildren(make("div", { class: "tl-note" }, tr("The picture does not have the numbers of this step.")));
       return;
     }
     const block = numbers(shown.block);

@@ -45,7 +45,7 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
   const turn = slider(tr("iteration"), values.length, (k) => selection.set({ iteration: k }));
 
   const rest = () =>
-    scene.dropped ? tr("This picture does not keep {programs} more. Ask for values(..., programs=[…]).", { programs: countOf(scene.dropped, "program") }) : "";
+    scene.dropped ? tr("This picture does not have {programs} more. Call values(..., programs=[…]).", { programs: countOf(scene.dropped, "program") }) : "";
   /** @type {ReturnType<typeof barsOf> | null} */
   let bars = null;
   /** @type {import("../drawing/heatmap.js").Heatmap | null} */

@@ -92,7 +92,7 @@ export function layoutOf(scene) {
       const { part, bit, vector } = scene.matrix.bits[picked.bit];
       return [
         `${partWord(part)} ${2 ** bit}`,
-        tr("a place with this bit holds the element {vector} further (by exclusive or) than the same place without it", { vector: indexText(vector) }),
+        tr("this bit moves the place's element by {vector} (exclusive or)", { vector: indexText(vector) }),
         trn("{count} element has it", "{count} elements have it", found.length, { count: found.length.toLocaleString("en-US") }),
       ].join(" · ");
     }

@@ -96,7 +96,7 @@ export function askedOf(scene, selection) {
   const automatic = Boolean(selection.get().automatic);
   bar.append(make(
     "button", { type: "button", onclick: () => selection.set({ automatic: !automatic }) },
-    automatic ? tr("the order as given") : tr("isl's own order"),
+    automatic ? tr("the original order") : tr("isl's order"),
   ));
   for (const [name, [value, low, high]] of Object.entries(parameters)) {
     bar.append(sliderOf(name, value, low, high, String, (chosen) => selection.set({ parameters: { ...selection.get().parameters, [name]: chosen } })));

@@ -80,7 +80,7 @@ class Accesses(View):
         name = what if isinstance(what, str) else what.argument
         if name is None:
             raise ValueError(
-                _("{access_words} touches memory of no one argument: there is nothing to draw it on").format(
+                _("{access_words} touches no memory of a single argument, so there is no picture of it").format(
                     access_words=access_words(what)
                 )
             )

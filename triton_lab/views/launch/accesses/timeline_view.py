@@ -184,7 +184,7 @@ class TimelineView(View):
     def nobody(self) -> str:
         """The words for an argument that no access touches."""
         if any(access.argument == self.argument.name and access.stopped for access in self.launch.accesses):
-            return _("the launch stopped at the first access to it, which touched nothing")
+            return _("the launch stopped at the first access to it")
         return _("not accessed by any program")
 
     def title(self) -> str:

@@ -28,8 +28,8 @@ ROW, TOP, GAP = 22.0, 30.0, 18.0
 BAR = 190.0  # pixels of the slowest
 _REASON = 70  # characters of a reason beside the bars; the words have it in full
 INTERPRETED = N_(
-    "Each configuration ran once in the interpreter, on the CPU: these times say nothing "
-    "about a GPU, where another one may be the fastest."
+    "Each configuration ran once in the interpreter, on the CPU. These times do not predict times on a GPU, where "
+    "another configuration may be the fastest."
 )
 
 
@@ -67,7 +67,7 @@ class Autotune(View):
         same = {name: value for name, value in self._ranked[0].config.items() if name not in self.varied}
         said = [_("all with {values}").format(values=", ".join(f"{n}={v}" for n, v in same.items()))] if same else []
         if tuning.key:
-            said.append(_("chosen for {names}; for others it tries again").format(names=", ".join(tuning.key)))
+            said.append(_("chosen for {names}; other values are tuned again").format(names=", ".join(tuning.key)))
         if tuning.earlier:
             earlier = _("The choice was made at an earlier launch, unrecorded.")
             said.append(earlier if self._unknown else _("The choice was made at an earlier launch."))

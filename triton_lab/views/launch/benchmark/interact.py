@@ -152,7 +152,7 @@ class Interact(View):
             try:
                 self.choose(**wishes)
             except KeyboardInterrupt:
-                self.trouble = _("interrupted: the picture is that of the launch before")
+                self.trouble = _("interrupted: the picture shows the previous launch")
             said.value = self.trouble
 
         newest = _Newest(grant)
@@ -226,8 +226,8 @@ def _values(name: str, wish: Any) -> Sequence[Any]:
         if isinstance(wish, (str, bytes)) or not isinstance(wish, Sequence) or not len(wish):
             raise TypeError(
                 _(
-                    "{name} needs a list of values to choose from, such as [16, 32, 64], or the least "
-                    "and the greatest, such as (1, 100), not {wish}"
+                    "{name} needs a list of values, such as [16, 32, 64], or a minimum and a maximum, such as (1, "
+                    "100), not {wish}"
                 ).format(name=name, wish=repr(wish))
             )
         return wish if isinstance(wish, range) and wish.step > 0 else list(wish)
@@ -237,15 +237,15 @@ def _values(name: str, wish: Any) -> Sequence[Any]:
     if count < 2:
         raise ValueError(
             _(
-                "{name}={wish} is a slider from {low} to {high} in steps of {step}, which has not "
-                "two values: a list offers single ones, {name}={list}"
+                "{name}={wish} is a slider from {low} to {high} in steps of {step}, which has only one value. Pass a "
+                "list of values: {name}={list}"
             ).format(name=name, wish=wish, low=low, high=high, step=step, list=list(wish))
         )
     if whole:
         return range(low, high + 1, step)
     if count > _MOST:
         raise ValueError(
-            _("{name}={wish} has {count} values, and a slider no more than {MOST}: take larger steps").format(
+            _("{name}={wish} has {count} values, but a slider has at most {MOST}: use larger steps").format(
                 name=name, wish=wish, count=f"{count:,}", MOST=f"{_MOST:,}"
             )
         )

@@ -29,9 +29,8 @@ MARK = 7.0
 _LOOKS = ((False, 0.0), (False, MARK / 2), (True, 0.0), (True, MARK / 2))  # dashed, and the radius of a mark's corners
 _UNITS = {"bytes": "B/s", "flops": "flop/s"}
 INTERPRETED = N_(
-    "On the CPU target kernels run in the interpreter: each time is shown beside its own "
-    "at the smallest size alone, and says nothing about a GPU, nor about which function "
-    "is faster there."
+    "On the CPU target kernels run in the interpreter. Each time is compared only with the function's own time at "
+    "the smallest size. It does not predict times on a GPU, nor which function is faster there."
 )
 
 

@@ -36,9 +36,8 @@ SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed for its first d
 SAVED_PARTS = 32
 PAGE_BYTES = 2_700_000  # all pictures in a page; script and style bring it close to 3 MB
 UNCHECKED = N_(
-    "The CPU runs kernels of any size: whether a GPU has registers, shared memory and "
-    "threads enough for this one is told by kernel.n_regs, kernel.n_spills and "
-    "kernel.metadata.shared."
+    "The CPU runs kernels of any size. To see whether a GPU has enough registers, shared memory and threads for this "
+    "one, look at kernel.n_regs, kernel.n_spills and kernel.metadata.shared."
 )
 
 

@@ -73,7 +73,7 @@ TABS = (
     Tab(
         "values",
         N_("Values"),
-        N_("what the variables of a program held at its end"),
+        N_("the values of a program's variables at its end"),
         "triton_lab.views.launch.values.program_variables:ValuesPanel",
         "replays",
         words=("value", "touched"),
@@ -97,7 +97,7 @@ TABS = (
     Tab(
         "origins",
         N_("Origins"),
-        N_("where a stored element came from"),
+        N_("the loaded elements behind a stored element"),
         "triton_lab.views.launch.values.origins_view:OriginsPanel",
         "followable",
         words=("origin",),
@@ -105,13 +105,13 @@ TABS = (
     Tab(
         "autotune",
         N_("Autotuner"),
-        N_("what an autotuner tried, and which configuration it took"),
+        N_("the configurations that an autotuner tried and chose"),
         "triton_lab.views.launch.benchmark.autotune_view:AutotunePanel",
         "tuned",
     ),
     # A card shows these beside its tabs.
-    Tab("source", N_("Source"), N_("the kernel's lines, and what each of them touches")),
-    Tab("findings", N_("Findings"), N_("what is wrong, or worth a look")),
+    Tab("source", N_("Source"), N_("the kernel's lines, and the memory that each touches")),
+    Tab("findings", N_("Findings"), N_("errors, warnings and notes")),
 )
 
 # Further tabs of a card whose launch was compiled; `compiled.plot` has their methods. A panel with a picture for each
@@ -320,7 +320,7 @@ class Pictures:
         stores = followable(self._launch, self._launch.done)
         if store is None and not stores:
             raise ValueError(
-                _("{kernel} stores to no argument: there is nothing to follow back").format(kernel=self._launch.kernel)
+                _("{kernel} stores to no argument, so no element has origins").format(kernel=self._launch.kernel)
             )
         chosen = stores[-1] if store is None else store
         if lane is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CARDS = 4  # cards that are cached: showing a launch again costs nothing
 FEW = 3  # grids named in a row
-INTERPRETED = N_("Times on the CPU are the interpreter's: they say nothing about a GPU.")
+INTERPRETED = N_("Times on the CPU are those of the interpreter. They do not predict times on a GPU.")
 ROWS = 40  # of the table; a program that makes kernels by the hundred gets only the first of them
 
 

@@ -67,7 +67,7 @@ def briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     nearest = sorted((row for row in rows if row[2] and row not in telling), key=_right, reverse=True)
     kept = [*telling, *nearest[: max(0, _ROWS // 2 - len(telling))]]
     others = messages.count(len(rows) - len(kept), "other")
-    return [*(row for row in rows if row in kept), (others, "", "", "", _("no, as causes() tells one by one"))]
+    return [*(row for row in rows if row in kept), (others, "", "", "", _("no; causes() lists each"))]
 
 
 def _right(row: tuple[str, ...]) -> int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST = 6  # arguments that have heatmaps
 _SOON = 0.05  # seconds: if the CPU runs a launch faster, its causes are searched for at once
 PATIENCE = 2.0  # seconds that a card waits for a bound on rounding in a launch's results
-NOT_TRIED = N_("Nothing was tried to find out why.")
+NOT_TRIED = N_("No experiments were run to find the cause.")
 
 
 class _ComparisonScene(TypedDict):
@@ -128,7 +128,9 @@ class ComparisonView(View):
 
     @property
     def _not_yet(self) -> str:
-        return translated(NOT_TRIED) + _(" Call lab.compare(...).causes(): each experiment runs the launch once more.")
+        return translated(NOT_TRIED) + _(
+            " Call lab.compare(...).causes() to run experiments, each of which runs the launch once more."
+        )
 
     def causes(self) -> list[tuple[str, ...]]:
         """The experiments, a row each; none before they are requested."""

@@ -69,7 +69,7 @@ def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Stora
     right  (4, 4)  (6, 1)  2 (8 bytes)  float32  64     False          A
     """
     if not tensors:
-        raise TypeError(_("storage() needs a tensor at least: storage(x)"))
+        raise TypeError(_("storage() needs at least one tensor: storage(x)"))
     if names is None:
         names = names_in(sys._getframe(1), tensors, "tensor")
     if len(names) != len(tensors):

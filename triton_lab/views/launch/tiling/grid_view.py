@@ -159,7 +159,7 @@ class GridView(View):
         if by not in LAYERS:
             raise ValueError(_("by is one of {names}, not {by}").format(names=", ".join(LAYERS), by=repr(by)))
         if sms < 1:
-            raise ValueError(_("sms={sms}: a GPU has one multiprocessor at least").format(sms=sms))
+            raise ValueError(_("sms={sms}: a GPU has at least one multiprocessor").format(sms=sms))
         self.launch, self.by, self.sms, self.room = launch, by, sms, room
         self.programs, self.most = math.prod(launch.grid), most
         if program is not None and not 0 <= program < self.programs:
@@ -392,11 +392,11 @@ class GridView(View):
 
 
 def _spread(numbers: Ints, unit: str) -> str:
-    """The spread of numbers in words: ``4 to 9 iterations (the most is 1.3 times the mean)``."""
+    """The spread of numbers in words: ``4 to 9 iterations (the maximum is 1.3 times the mean)``."""
     low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
     if low == high:
         return _("{count} each").format(count=messages.count(high, unit))
-    return _("{span} (the most is {time} the mean)").format(
+    return _("{span} (the maximum is {time} the mean)").format(
         span=messages.span(low, high, unit), time=messages.rounded(high / numbers.mean(), "time")
     )
 

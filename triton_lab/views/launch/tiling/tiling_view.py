@@ -271,7 +271,7 @@ class Tiling(View):
             (MASKED, _("masked lanes only")),
             (UNTOUCHED, nobody(self.touches.shown)),
             (OUTSIDE, _("stopped the launch here") if self.touches.strays_drawn else "outside the argument"),
-            (GHOST, _("over the edge, in other elements' memory: a mask must keep these out, too")),
+            (GHOST, _("past the edge, in the memory of other elements: mask off these lanes too")),
         )
         return [*keys, *(Key(look, words) for look, words in rest if look in used)]
 
@@ -344,7 +344,7 @@ class Tiling(View):
             f"{words.count(int(many[which].sum()), 'element')} by {who}" for which, who in facts if many[which].sum()
         ]
         if found.shown is not None:
-            told.append(_("launch.plot.tiling({name}) looks at all of them").format(name=repr(self.argument.name)))
+            told.append(_("launch.plot.tiling({name}) examines all of them").format(name=repr(self.argument.name)))
         lines = [self.title(), f"{words.count(self.programs, 'program')}; {', '.join(told) or 'no elements'}"]
         wrong = int(found.elements(inside=False)[active > 0].sum()) if found.drawn != found.shape else 0
         if wrong:

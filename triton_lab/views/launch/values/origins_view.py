@@ -170,7 +170,7 @@ class Origins(View):
                 )
             )
         if not self.origins:
-            lines.append(_("from no load: it was computed from scalars and program numbers alone"))
+            lines.append(_("from no load: it was computed only from scalars and program numbers"))
         return "\n".join(lines)
 
     def pieces(self) -> list[Drawing]:

@@ -25,11 +25,11 @@ STEP, LEAST, WIDE = 22.0, 5.0, 860.0  # of a moment at most and at least, and of
 TOLD = 24  # moments in words
 # The fill, the opacity and the words of what lasts.
 LOOKS = {
-    "work": ("accent", 0.55, N_("work under way")),
+    "work": ("accent", 0.55, N_("a running operation")),
     "wait": ("warning", 0.55, N_("the warps wait")),
-    "fills": ("accent", 0.25, N_("a buffer is filled: do not touch it")),
-    "full": ("good", 0.45, N_("it holds what was copied")),
-    "reads": ("number", 0.45, N_("work reads it: do not write it")),
+    "fills": ("accent", 0.25, N_("a buffer is being filled: do not access it")),
+    "full": ("good", 0.45, N_("it holds the copied data")),
+    "reads": ("number", 0.45, N_("it is being read: do not write it")),
     "phase": ("mark", 0.35, N_("phase of a barrier: 0 or 1")),
 }
 
@@ -69,7 +69,7 @@ class PipelineView(View):
     @property
     def note(self) -> str:
         """What a reader must know: the film's order is one of many."""
-        told = _("Work ends as late as the waits allow. On a GPU it may end at any earlier moment.")
+        told = _("Operations end as late as the waits allow. On a GPU they may end earlier.")
         if self.film.cut:
             told += " " + _("The first {moments} are shown.").format(moments=messages.count(MOST, "moment"))
         return told
@@ -216,7 +216,7 @@ class PipelinePanel(Panel):
     def absent(self) -> str:
         if self.card.has_film:
             return ""
-        return _("{kernel} works on no shared memory, so that it has no pipeline").format(kernel=self.launch.kernel)
+        return _("{kernel} uses no shared memory, so it has no pipeline").format(kernel=self.launch.kernel)
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> PipelineView:
         if len(path) > 1:

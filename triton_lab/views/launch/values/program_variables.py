@@ -37,7 +37,7 @@ class ProgramVariables(View):
     def title(self) -> str:
         steps = self.steps
         program = messages.program(steps.program, steps.launch.grid)
-        return _("{kernel}, {program}: what its variables held at its end").format(
+        return _("{kernel}, {program}: the values of its variables at its end").format(
             kernel=steps.launch.kernel, program=program
         )
 

@@ -73,12 +73,12 @@ class VariableView(View):
         if not 0 <= self.program < math.prod(values.grid):
             raise ValueError(words.no_program(self.program, values.grid))
         if values.assignments and self.program not in reached:
-            seen = _("{programs} {verb} looked at").format(
+            seen = _("{programs} {verb} examined").format(
                 programs=words.programs(reached, values.grid), verb=words.noun(len(reached), "was", "were")
             )
             asked = words.program(self.program, values.grid)
             raise ValueError(
-                _("{seen}, and not {asked}: ask for values(..., programs=[...])").format(seen=seen, asked=asked)
+                _("{seen}, but not {asked}: call values(..., programs=[...])").format(seen=seen, asked=asked)
             )
         if values.assignments and not 0 <= iteration < values.iterations:
             has = words.has(0, values.iterations - 1, "iteration", iteration)
@@ -136,7 +136,7 @@ class VariableView(View):
         values = self.values
         lines = [repr(values)]
         if values.fixed is None and not values.assignments:
-            return _("{title}: no program that was looked at got there").format(title=self.title())
+            return _("{title}: no examined program reached it").format(title=self.title())
         if values.assignments:
             held = "not reached" if self.block is None else self._summary(self.block)
             lines.append(f"{self._where()}: {held}")

@@ -19,13 +19,13 @@ class BarrierMisuseRule(WholeRule):
     severity = ERROR
     subject = N_("misuse of barriers")
     summary = N_("A barrier is used before it was initialised, initialised twice, or gets too many arrivals.")
-    why = N_("A GPU counts in whatever the memory holds: waits end too early, or never.")
+    why = N_("A GPU then starts to count from an arbitrary value: waits end too early, or never.")
     remedy = N_(
         "Call `mbarrier.init(bar, count)` once, with the number of arrivals in a phase (`expect` is one of them), "
         "and `mbarrier.invalidate(bar)` before the memory is used again."
     )
     intended = N_("Never: the launch stops here.")
-    blind = N_("Arrivals that come in a later phase than they should are counted there.")
+    blind = N_("An arrival that comes one phase late is counted in that phase.")
     concerned = Concerned.ONE
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -13,12 +13,17 @@ from triton_lab.localization import N_
 
 
 class MissingFenceRule(WholeRule):
-    """A program and TMA or the tensor core use the same shared memory, and no fence is between them."""
+    "A program and TMA (or the tensor core) use the same shared memory, and there is no fence between the two"
+
+    "accesses."
 
     kind = "missing-fence"
     severity = ERROR
     subject = N_("missing fences")
-    summary = N_("A program and TMA or the tensor core use the same shared memory, and no fence is between them.")
+    summary = N_(
+        "A program and TMA (or the tensor core) use the same shared memory, and there is no fence between the two "
+        "accesses."
+    )
     why = N_(
         "TMA and the tensor core reach shared memory by another path (the async proxy) than a program's own loads "
         "and stores, and the two are not in order by themselves."
@@ -29,7 +34,7 @@ class MissingFenceRule(WholeRule):
         "`mbarrier.arrive`."
     )
     intended = N_("Never: the launch stops here.")
-    blind = N_("Fences that a GPU's compiler adds by itself are not known here.")
+    blind = N_("Fences that the GPU's compiler inserts are not known here.")
     concerned = Concerned.ONE
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -13,17 +13,19 @@ from triton_lab.localization import N_
 
 
 class PartitionRaceRule(WholeRule):
-    """Two partitions of warps use the same shared memory, and no barrier puts them in order."""
+    "Two partitions of warps use the same shared memory, and no barrier orders the accesses."
 
     kind = "partition-race"
     severity = ERROR
     subject = N_("races of partitions")
-    summary = N_("Two partitions of warps use the same shared memory, and no barrier puts them in order.")
+    summary = N_("Two partitions of warps use the same shared memory, and no barrier orders the accesses.")
     why = N_(
-        "Partitions run side by side on a GPU, each at its own speed: one may overwrite what the other has not read."
+        "Partitions run at the same time on a GPU, each at its own speed: one may overwrite data that the other has "
+        "not read yet."
     )
     remedy = N_(
-        "Let the partition that is done arrive at a barrier, and let the other wait for that phase before its access."
+        "Let the first partition arrive at a barrier when it is done, and let the other wait for that phase before "
+        "its access."
     )
     intended = N_("Never: the launch stops here.")
     blind = N_("Only accesses of shared and tensor memory are compared, not those of tensors.")

@@ -21,12 +21,11 @@ class PhaseNeverEndsRule(WholeRule):
     summary = N_("A wait for a barrier's phase has no end.")
     why = N_("A GPU hangs: the kernel never ends, and the process must be killed.")
     remedy = N_(
-        "Compare what the phase expects with what comes: the count of `init`, each `arrive`, the bytes of "
-        "`expect` with those of the loads, and the phase, which starts at 0 and changes with each use of the "
-        "barrier."
+        "Compare what the phase expects with what arrives: the count of `init` with each `arrive`, and the bytes of "
+        "`expect` with those of the loads. Check the phase: it starts at 0 and changes with each use of the barrier."
     )
     intended = N_("Never: the launch stops here.")
-    blind = N_("What the schedule of this launch leads to is seen, not what another would.")
+    blind = N_("Only the schedule of this launch is tested. Another schedule may behave differently.")
     concerned = Concerned.ONE
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:

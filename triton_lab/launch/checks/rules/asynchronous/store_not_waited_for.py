@@ -20,12 +20,12 @@ class StoreNotWaitedForRule(WholeRule):
     subject = N_("stores at the end")
     summary = N_("A kernel ends while a store by TMA may still read its shared memory.")
     why = N_(
-        "The next program on the same processor gets that shared memory and overwrites it, so the tensor may get "
-        "other bytes."
+        "The next program on the same multiprocessor gets that shared memory and overwrites it, so wrong bytes may "
+        "be stored to the tensor."
     )
     remedy = N_("Call `tma.store_wait(0)` before the kernel ends.")
     intended = N_("Never: the launch stops here.")
-    blind = N_("A program whose partitions end at different times is checked once, at its end.")
+    blind = N_("A program whose partitions end at different times is checked only once, at its end.")
     concerned = Concerned.ONE
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -20,8 +20,8 @@ class UsedBeforeWaitRule(WholeRule):
     subject = N_("uses before a wait")
     summary = N_("Shared memory, or an accumulator, is used before the work on it was waited for.")
     why = N_(
-        "On a GPU the copy or product still runs: the kernel reads old bytes or a part of the new ones, mostly "
-        "only sometimes."
+        "On a GPU the copy or product may still run: then the kernel reads old bytes, or some of the new ones. "
+        "Usually this happens only in some runs."
     )
     remedy = N_(
         "Wait before the use: `async_copy.wait_group(n)` with the number of groups that may be left, "

@@ -17,12 +17,12 @@ class WrittenWhileReadRule(WholeRule):
 
     kind = "written-while-read"
     severity = ERROR
-    subject = N_("writes to what is still read")
+    subject = N_("writes to memory that is still read")
     summary = N_("Shared memory is written while a copy or a product may still read it.")
     why = N_("On a GPU the store or product may take the new bytes instead of the old ones.")
     remedy = N_(
-        "Wait first: `tma.store_wait(n)` for stores by TMA, `warpgroup_mma_wait(n, ...)` for wgmma, the barrier "
-        "of `tcgen05_commit` for tcgen05. Or take another buffer of a ring."
+        "Wait first: `tma.store_wait(n)` for stores by TMA, `warpgroup_mma_wait(n, ...)` for wgmma, the barrier of "
+        "`tcgen05_commit` for tcgen05. Or use another buffer, in a ring of buffers."
     )
     intended = N_("Never: the launch stops here.")
     blind = N_(

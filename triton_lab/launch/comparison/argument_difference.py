@@ -146,7 +146,7 @@ class Compared:
         """How many elements are not bit-equal."""
         return self.a.size - int(np.count_nonzero(self.same))
 
-    @property
+    @cached_property
     def zeros(self) -> int:
         """How many elements are zeros of different signs."""
         return sum(gathered(zeros_apart, self.a, self.b)) if self.count else 0

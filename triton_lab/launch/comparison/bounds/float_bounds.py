@@ -111,20 +111,25 @@ def _propagated(step: FloatStep, same: bool) -> Bound:
     inherited = np.zeros(1) if step.exact else _inherited(step, [one.size for one in step.known])
     quiet = inherited == 0 if fresh is None else (inherited == 0) & (fresh == 0)
     # Without `same`, this result is the nearest number, and the other one either neighbour of its exact result.
-    total = inherited * (1 + (2 if same else 3) * u)
-    here = size * ((2 if same else 3) * u) + (1 if same else 1.5) * least
-    if same:
-        total = total + here if fresh is None else total + here + fresh
-    elif fresh is None:
-        total = total + here
-    else:
-        total = np.maximum(inherited + fresh, total + here)
+    total = np.asarray(size * ((2 if same else 3) * u))
+    total += (1 if same else 1.5) * least
+    total = _added(total, inherited * (1 + (2 if same else 3) * u))
+    if fresh is not None:
+        total = _added(total, fresh) if same else np.maximum(inherited + fresh, total)
     if not quiet.any():
         return Bound.around(rounding_rules.known(total), kinds(step.known))
     if same:
         return Bound.around(rounding_rules.known(np.where(quiet, 0.0, total)), kinds(step.known))
     found = Bound.around(rounding_rules.known(total), kinds(step.known))
     return (_rounded_once(step) or NOTHING).where(quiet, found)
+
+
+def _added(total: Array, more: Array) -> Array:
+    """The sum, in the memory of ``total`` where it fits: a new array costs more than the sum."""
+    if np.broadcast_shapes(total.shape, more.shape) != total.shape:
+        return np.asarray(total + more)
+    total += more
+    return total
 
 
 def _fresh(step: FloatStep, size: Array, u: float, tiny: float) -> Array | None:

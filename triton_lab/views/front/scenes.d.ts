@@ -569,12 +569,11 @@ export interface Layout {
   right: number;
 }
 
-/** A layout. ``axes``: the parts of the hardware that make up a position, the outermost first. ``inputs``: the parts that the matrix names, that of a position's lowest bits first. ``padding``: how many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order) or ``picked`` (numbers by part) is picked at first. */
+/** A layout. ``axes``: the parts of the hardware that make up a position, the outermost first. ``inputs``: the parts that the matrix names, that of a position's lowest bits first. ``padding``: how many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``columns``: a drawing of the matrix, whose boxes have the numbers of their columns as tags. ``element`` (in reading order) or ``picked`` (numbers by part) is picked at first. */
 export interface LayoutScene {
   kind: "layout";
   title: string;
   says: string[];
-  heading: string;
   where: string;
   shape: number[];
   bits: number;
@@ -584,6 +583,7 @@ export interface LayoutScene {
   tensor: HeldScene;
   hardware: HeldScene;
   matrix: MatrixScene;
+  columns: DrawingScene;
   element: number | null;
   picked: Record<string, number>;
 }
@@ -1255,7 +1255,7 @@ export interface TransactionsScene {
   problems: string[];
 }
 
-/** A variable. ``mask``: 0 for an untouched element; ``spread``: all values, for bars; ``line`` assigns it. */
+/** A variable. ``mask``: 0 for an untouched element; ``bars``: the histogram, if it is always the same; ``line`` assigns it. */
 export interface VariableScene {
   kind: "variable";
   title: string;
@@ -1276,7 +1276,7 @@ export interface VariableScene {
   iteration: number;
   line?: number;
   mask?: Buffer;
-  spread?: Buffer;
+  bars?: DrawingScene;
 }
 
 /** An `Answer` over a comm; ``panel`` is the widget model around the view, if there is one. */

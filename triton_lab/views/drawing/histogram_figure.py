@@ -6,6 +6,8 @@ drawing of them (`front/drawing/histogram.js`).
 
 from __future__ import annotations
 
+from math import floor
+
 import numpy as np
 
 from triton_lab.launch.maps.value_histogram import Histogram
@@ -30,7 +32,7 @@ def histogram_drawing(found: Histogram) -> Drawing:
     for number, count in enumerate(found.counts.tolist()):
         if count:
             tall = max(1.0, HEIGHT * count / most)
-            start, end = round(number * wide), round((number + 1) * wide)
+            start, end = floor(number * wide + 0.5), floor((number + 1) * wide + 0.5)  # as a browser rounds
             width = max(1, end - start - 1)
             made.add(Rectangle(LEFT + start, bottom - tall, width, tall, "accent", "none", line=0, radius=0))
     axes = [[(LEFT - 0.5, ABOVE), (LEFT - 0.5, bottom)], [(LEFT - 0.5, bottom + 0.5), (right, bottom + 0.5)]]

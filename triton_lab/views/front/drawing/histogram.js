@@ -1,6 +1,6 @@
 /** How the values of a block are spread, as the drawing that `histogram_figure.py` makes of them. */
 
-import { short } from "./legend.js";
+import { numberText } from "./labels.js";
 import { STYLE } from "./style.js";
 import { countOf } from "./words.js";
 import { tr } from "../localization.js";
@@ -31,9 +31,9 @@ export function barsOf(values, whole) {
     write(tr("how many"), 0, 8);
     write(most.toLocaleString("en-US"), before - 6, above + 4, "right");
     write("0", before - 6, bottom - 3, "right");
-    write(short(low), before, bottom + 11);
+    write(numberText(low), before, bottom + 11);
     write(tr("value"), before + wide / 2, bottom + 11, "center");
-    write(short(high), right, bottom + 11, "right");
+    write(numberText(high), right, bottom + 11, "right");
   }
   write(words, before, bottom + 30, "left", "ink");
   return { kind: "drawing", width: right, height: bottom + below, items, source: "", label: tr("histogram of {values}", { values: words }) };

@@ -11,6 +11,8 @@ import triton_lab as lab
 from tests.views.layouts.test_layout_view import MMA, all_kinds, blocked
 from tests.views.test_scenes import compiled
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import DrawnText, Rectangle
+from triton_lab.views.layouts.bit_matrix import matrix_drawing
 
 LEFT, TOP, PANEL = 46, 18, 18
 
@@ -29,6 +31,14 @@ def ink_at(cells: Locator, x: float, y: float, ink: str) -> bool:
     return found == [",".join(map(str, style.rgb(ink)))]
 
 
+def lit_bits(page: Page) -> list[str]:
+    """The bits over the columns that stand out."""
+    heads = page.locator(".tl-bits .tl-lit-bit[role=button]")
+    return [
+        label.split(":")[0] for label in heads.evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    ]
+
+
 def test_an_element_shows_all_that_hold_it(show: Open, screenshots: Path) -> None:
     page = show(blocked((8, 16)).plot())
     status = page.locator(".tl-status")
@@ -41,8 +51,7 @@ def test_an_element_shows_all_that_hold_it(show: Open, screenshots: Path) -> Non
     page.mouse.move(2, 2)
     expect(status).to_have_text(words)
     # Lane 13 is 1 + 4 + 8, and register 1 is itself: these columns are lit, and add up to the element.
-    lit = page.locator(".tl-bits thead .tl-lit-bit button")
-    assert lit.all_inner_texts() == ["1", "1", "4", "8"]
+    assert lit_bits(page) == ["register 1", "lane 1", "lane 4", "lane 8"]
     expect(page.locator(".tl-sum")).to_contain_text("=  [3, 5]")
     cells = page.locator(".tl-cells").nth(1)
     high = 12  # of a lane
@@ -70,7 +79,7 @@ def test_a_place_and_a_part_of_the_hardware_show_their_elements(show: Open, scre
     page.get_by_role("combobox", name="warp").select_option("1")
     page.get_by_role("combobox", name="lane").select_option("5")
     expect(status).to_have_text("warp 1, lane 5 · 4 elements: [9, 4] [9, 5] [9, 6] [9, 7]")
-    assert page.locator(".tl-bits thead .tl-lit-bit button").all_inner_texts() == ["1", "4", "1"]
+    assert lit_bits(page) == ["lane 1", "lane 4", "warp 1"]
     page.screenshot(path=screenshots / "layout-lane-dark.png")
     page.get_by_role("button", name="show all").click()
     expect(page.get_by_role("combobox", name="warp")).to_have_value("")
@@ -89,6 +98,16 @@ def test_a_bit_shows_what_it_moves(show: Open) -> None:
     expect(page.locator(".tl-status")).to_contain_text("holds the element [1, 0] further")
     page.keyboard.press("Enter")
     expect(bit).to_have_attribute("aria-pressed", "false")
+    page.locator(".tl-bits [data-tag='0']").last.click()  # any cell of a column
+    expect(first).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_live_matrix_is_the_drawing_of_the_png(show: Open) -> None:
+    layout = blocked()
+    page = show(layout.plot(), style.DARK)
+    made = matrix_drawing(layout.linear).items
+    assert page.locator(".tl-bits text").all_text_contents() == [one.text for one in made if isinstance(one, DrawnText)]
+    assert page.locator(".tl-bits rect").count() == sum(isinstance(one, Rectangle) for one in made)
 
 
 def test_a_bank_shows_the_elements_that_share_it(show: Open, screenshots: Path) -> None:

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from triton_lab.launch.maps.value_histogram import histogram
 from triton_lab.launch.replay.instrumented_copy import Variable as Place
 from triton_lab.launch.replay.variable_values import Assignment, Values
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import DrawnText, Rectangle
+from triton_lab.views.drawing.histogram_figure import histogram_drawing
 from triton_lab.views.drawing.raster import paint
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
 from triton_lab.views.launch.values.variable_view import VariableView
@@ -52,6 +55,14 @@ def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: 
     page.locator(".tl-overlay").hover(position={"x": LEFT + 3.5 * 28, "y": TOP + 2.5 * 28})
     expect(page.locator(".tl-status")).to_have_text("acc[2, 3] = NaN")
     expect(page.locator(".tl-histogram")).to_contain_text("22 numbers, 1 NaN, 1 +∞")
+    drawn = histogram_drawing(histogram(np.asarray(view.block))).items
+    texts = page.locator(".tl-histogram text").all_text_contents()
+    assert texts == [one.text for one in drawn if isinstance(one, DrawnText)]
+    read = "all => all.map((box) => ['x', 'y', 'width', 'height'].map((name) => Number(box.getAttribute(name))))"
+    bars = page.locator(".tl-histogram rect").evaluate_all(read)
+    assert np.allclose(
+        bars, [(one.x, one.y, one.width, one.height) for one in drawn if isinstance(one, Rectangle)], atol=0.02
+    )
     page.screenshot(path=screenshots / "variable.png")
     page.get_by_label("iteration").fill("1")
     expect(page.locator(".tl-note")).to_have_text("program (9, 0, 0) does not run this line")

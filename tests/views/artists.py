@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from triton_lab.views.drawing.drawing import (
+    ArrowLines,
     Circles,
     DrawnItem,
     DrawnText,
@@ -100,7 +101,8 @@ def artists(figure: Figure) -> list[Drawn]:
     items = [item for item in shapes.drawing.items if not isinstance(item, PlacedImage)]
     texts = [one.get_text() for one in figure.artists if isinstance(one, Text)]
     assert texts == [item.text for item in items if isinstance(item, DrawnText)]
-    return [*images, *map(_read, items)]
+    parts = (part for item in items for part in (item.parts() if isinstance(item, ArrowLines) else (item,)))
+    return [*images, *map(_read, parts)]
 
 
 def words(figure: Figure) -> list[Words]:

@@ -15,6 +15,8 @@ import pytest
 from tests.hostile.mutated import plain
 from tests.views.pictures import PICTURES
 from triton_lab.examples import Example, all_examples
+from triton_lab.polyhedral import scop
+from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.views.drawing import scene_bounds
 from triton_lab.views.drawing.scene_bounds import Most, Product, Times, Within
 from triton_lab.views.launch.card.launch_card import SHOWN, Card
@@ -82,6 +84,12 @@ def test_pictures_stay_within_half_of_every_bound(tmp_path: Path) -> None:
     views = {name: make() for name, make in PICTURES.items()}
     scenes = {name: view.beginning for name, view in views.items()}
     scenes |= {f"{name}, alone": view.standalone() for name, view in views.items()}
+    assert beyond_half(scenes, tmp_path) == []
+
+
+def test_thousands_of_arrows_stay_within_half_of_every_bound(tmp_path: Path) -> None:
+    nests = {"plane": scop(page_nests.WAVEFRONT, n=70), "space": scop(page_nests.MATMUL, n=16)}
+    scenes = {name: nest.plot(dependences="value").scene() for name, nest in nests.items()}
     assert beyond_half(scenes, tmp_path) == []
 
 

@@ -183,8 +183,6 @@ def _themes() -> list[tuple[str, style.Theme, Look]]:
 
 def style_module() -> str:
     """The constants of the look as an ES module that exports ``STYLE``."""
-    from triton_lab.views.polyhedral import polyhedral_style as domains
-
     constants: dict[str, Any] = {
         "pattern": {
             "plain": style.PLAIN,
@@ -209,14 +207,6 @@ def style_module() -> str:
         },
         "small": style.SMALL * 4 / 3,
         "text": style.TEXT * 4 / 3,
-        "domain": {
-            "opacity": domains.POLYGON_OPACITY,
-            "dashes": domains.DASHES,
-            "beside": domains.BESIDE,
-            "unit": domains.UNIT,
-            "shift": domains.SHIFT,
-            "radius": domains.RADIUS,
-        },
         "themes": {
             name: {**vars(theme), "domain": vars(look), "palette": style.palette(theme).ravel().tolist()}
             for name, theme, look in _themes()

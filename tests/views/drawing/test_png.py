@@ -12,7 +12,7 @@ from PIL import Image
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import Circles, Drawing
+from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText
 from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.png import SCALE, WIDEST, encoded, png
 from triton_lab.views.launch.tiling.tiling_view import Tiling
@@ -94,3 +94,15 @@ def test_a_wide_picture_has_no_more_pixels_than_are_shown() -> None:
     assert drawn(Drawing(900, 10)).shape[1] == 900 * SCALE == WIDEST
     wide = drawn(Drawing(2400, 100))
     assert wide.shape[1] == WIDEST and wide.shape[0] == 75
+
+
+@pytest.mark.parametrize("width", [800, 1300, 1600, 1900, 2400, 3000])
+@pytest.mark.parametrize("mono", [False, True])
+def test_words_are_as_wide_as_they_are_said_to_be(width: int, mono: bool) -> None:
+    text = DrawnText(
+        20, 20, "llvm.mlir.constant 0 → 41, llvm.extractvalue 0 → 38, llvm.mlir.undef", style.SMALL, mono=mono
+    )
+    pixels = drawn(Drawing(width, 40, [text]))
+    columns = np.flatnonzero((pixels[..., :3] != 255).any(axis=(0, 2)))
+    scale = pixels.shape[1] / width
+    assert 0.95 * text.wide < (columns[-1] - columns[0]) / scale < text.wide + 1

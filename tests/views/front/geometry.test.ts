@@ -1,31 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { headOf, mentions, pathOf } from '../../../triton_lab/views/front/drawing/drawing.js';
-import { alongRamp, hullOf, Orthographic, Plane } from '../../../triton_lab/views/front/polyhedral/geometry.js';
+import { arrowPaths, headOf, mentions, pathOf } from '../../../triton_lab/views/front/drawing/drawing.js';
+import { Orthographic, seenOf } from '../../../triton_lab/views/front/drawing/solid.js';
+import { numbers } from '../../../triton_lab/views/front/drawing/data.js';
+import { alongRamp, Plane } from '../../../triton_lab/views/front/polyhedral/geometry.js';
 
 type Shown = ConstructorParameters<typeof Plane>[0];
-const layers = (...shifts: [number, number][]) => shifts.map(shift => ({ name: '', points: { type: 'f4' as const, bytes: new Uint8Array() }, shift, faces: [] }));
-const still = { kind: 'drawing' as const, width: 400, height: 300, items: [], source: '', label: '' };
-const plane = (change: Partial<Shown> = {}) => new Plane({ dims: ['i', 'j'], frame: [60, 240, 50, 7], still, layers: layers([-4, 4], [4, -4]), ...change });
+const plane = (change: Partial<Shown> = {}) => new Plane({ dims: ['i', 'j'], frame: [60, 240, 50, 7], ...change });
 
 test('the first dimension goes up, the second to the right, from the frame', () => {
   const seen = plane();
   assert.deepEqual(seen.place([0, 0], 0), { x: 60, y: 240 });
   assert.deepEqual(seen.place([9, 1, 2], 1), { x: 160, y: 190 });
-  assert.deepEqual([seen.width, seen.height, seen.radius], [400, 300, 7]);
 });
 
 test('one dimension alone goes to the right', () => {
   assert.deepEqual(plane({ dims: ['i'] }).place([2], 0), { x: 160, y: 240 });
 });
 
-test('layers on one point stand as far apart as Python says', () => {
-  assert.deepEqual([0, 1].map(k => plane().shift(k)), [{ x: -4, y: 4 }, { x: 4, y: -4 }]);
-});
-
 test('turning space keeps lengths along its rows and its middle', () => {
-  const space = new Orthographic({ low: [0, 0, 0], high: [4, 4, 4] }, 560, 460);
+  const space = new Orthographic([2, 2, 2], [280, 230], 40);
   for (const [azimuth, elevation] of [[0, 0], [28, 22], [130, -60], [-45, 89]] as const) {
     space.turn(azimuth, elevation);
     const [right, up, toward] = space.rows;
@@ -34,14 +29,33 @@ test('turning space keeps lengths along its rows and its middle', () => {
       assert.ok(Math.abs(dot(row, row) - 1) < 1e-9);
     }
     assert.ok(Math.abs(dot(right!, up!)) + Math.abs(dot(right!, toward!)) + Math.abs(dot(up!, toward!)) < 1e-9);
-    assert.deepEqual(space.place(space.middle), { x: 280, y: 230 });
+    assert.deepEqual(space.place(space.middle, 0), { x: 280, y: 230 });
   }
 });
 
-test('a hull goes round the outermost spots', () => {
-  const spots = [[0, 0], [2, 0], [1, 0], [2, 2], [0, 2], [1, 1]].map(([x, y]) => ({ x: x!, y: y! }));
-  assert.deepEqual(new Set(hullOf(spots).map(({ x, y }) => `${x},${y}`)), new Set(['0,0', '2,0', '2,2', '0,2']));
-  assert.equal(hullOf(spots.slice(0, 2)).length, 2);
+test('of circles in space the nearest is drawn last, where its layer is moved to', () => {
+  const space = new Orthographic([0, 0, 0], [100, 100], 10);
+  space.turn(0, 0); // the third coordinate towards the reader
+  const places = { type: 'f4' as const, bytes: new Uint8Array(Float32Array.of(0, 0, 3, 1, 2, 1, 0, 0, 2).buffer) };
+  const circles = { what: 'circles' as const, places, radius: 3, fill: 'ink', ring: 'line', line: 1, shift: [5, -5] as [number, number], piled: true };
+  const [drawn] = seenOf({ width: 200, height: 200, items: [circles] }, space).items;
+  assert.ok(drawn?.what === 'circles');
+  assert.deepEqual([...numbers(drawn.centres)], [125, 85, 105, 95, 105, 95]);
+});
+
+test('an axis that points at the reader has no name', () => {
+  const space = new Orthographic([0, 0, 0], [100, 100], 10);
+  space.turn(0, 0);
+  const axes = { what: 'axes' as const, low: [0, 0, 0] as [number, number, number], high: [5, 5, 5] as [number, number, number], names: ['i', 'j', 'k'], colour: 'ink', size: 15 };
+  const named = seenOf({ width: 200, height: 200, items: [axes] }, space).items.flatMap(item => (item.what === 'words' ? [item.text] : []));
+  assert.deepEqual(named, ['i', 'j']);
+});
+
+test('an arrow keeps its gap at both ends, and its head is behind the second', () => {
+  const [line, head] = arrowPaths([0, 0, 100, 0], { head: 10, gap: 5, beside: 0 });
+  assert.equal(line.trim(), 'M 5.00 0.00 L 85.00 0.00');
+  assert.equal(head.trim(), 'M 95.00 0.00 L 85.00 4.20 L 85.00 -4.20 Z');
+  assert.equal(arrowPaths([0, 0, 0, 100], { head: 10, gap: 0, beside: 4 })[0].trim(), 'M -4.00 0.00 L -4.00 90.00');
 });
 
 test('a ramp begins and ends with its anchors', () => {

@@ -244,14 +244,21 @@ def test_a_layout_shows_itself() -> None:
 def test_the_matrix_of_a_static_picture_has_a_cell_for_each_bit_in_its_own_place(kind: str, lit: int) -> None:
     linear = all_kinds()[kind].linear
     made = matrix_drawing(linear, lit)
-    cells = [one for one in made.items if isinstance(one, Rectangle)]
-    sizes = {(cell.width, cell.height) for cell in cells}
+    boxes = [one for one in made.items if isinstance(one, Rectangle)]
+    cells, heads = [one for one in boxes if not one.radius], [one for one in boxes if one.radius]
+    sizes = {(cell.width, cell.height) for cell in boxes}
     assert len(sizes) <= 1 and all(width == height for width, height in sizes), "squares, all alike"
-    corners = np.array([(cell.x, cell.y) for cell in cells]).reshape(-1, 2)
+    corners = np.array([(cell.x, cell.y) for cell in boxes]).reshape(-1, 2)
     apart = np.abs(corners[:, None] - corners).max(axis=-1) + 1e9 * np.eye(len(corners))
     assert (apart >= max((width for width, _ in sizes), default=0)).all(), "and none over another"
     bits = [(axis, bit) for axis, size in enumerate(linear.shape) for bit in range(size.bit_length() - 1)]
     columns = [basis for _, bases in linear.ins for basis in bases]
     ones = [basis[axis] >> bit & 1 for basis in columns for axis, bit in bits]
     assert [cell.fill != "untouched" for cell in cells] == [bool(one) for one in ones]
-    assert all(cell.bottom <= made.height for cell in cells)
+    assert all(cell.bottom <= made.height and cell.right <= made.width for cell in boxes)
+    # A column is its bit and what this sets; those of the place stand out.
+    assert [head.tag for head in heads] == [str(k) for k in range(len(columns))]
+    assert [cell.tag for cell in cells] == [str(k) for k in range(len(columns)) for _ in bits]
+    assert {box.tag for box in boxes if box.edge == "accent"} == {tag for tag in ("0", "2") if lit} & {
+        *map(str, range(len(columns)))
+    }

@@ -17,10 +17,11 @@ from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.polyhedral.related_work.three_ways import ragged_ways
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import DrawnText
+from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.html_page import page as page_of
 from triton_lab.views.polyhedral import polyhedral_style as look
+from triton_lab.views.polyhedral.array_panels import grids
 from triton_lab.views.polyhedral.iteration_scene import LIVE_HEIGHT, LIVE_WIDTH
 from triton_lab.views.polyhedral.iteration_view import iteration_view
 from triton_lab.views.polyhedral.page_view import PageFigures
@@ -31,6 +32,7 @@ from triton_lab.views.view import View
 pytestmark = pytest.mark.browser
 
 Open = Callable[..., Page]
+VISITED, POINTED = range(2)  # the canvases of a stage: what has been visited, and what is pointed at
 
 
 @pytest.fixture
@@ -100,14 +102,63 @@ def test_the_plane_shows_polygon_and_ground(show: Open) -> None:
     assert shown(page, spot(view, 3.5, 1.5)) == list(rgb(look.LIGHT.ground))
 
 
+def written(page: Page) -> list[tuple[str, float, float]]:
+    """The words of the stage's drawing and where they stand."""
+    read = """texts => texts.map((text) =>
+      [text.textContent, ...['x', 'y'].map((name) => Number(text.getAttribute(name)))])"""
+    return [tuple(one) for one in page.locator(".tl-domain-stage svg").first.locator("text").evaluate_all(read)]
+
+
+def texts(drawing: Drawing) -> list[tuple[str, float, float]]:
+    return [(item.text, item.x, item.y) for item in drawing.items if isinstance(item, DrawnText)]
+
+
+def assert_alike(found: list[tuple[str, float, float]], wanted: list[tuple[str, float, float]]) -> None:
+    assert [one[0] for one in found] == [one[0] for one in wanted]
+    assert np.allclose([one[1:] for one in found], [one[1:] for one in wanted], atol=0.05)
+
+
 def test_the_live_plane_is_the_drawing_of_the_png(show: Open) -> None:
     view = iteration_view(scop(page_nests.WAVEFRONT, n=4), dependences="value")
     plot = replace(view.plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
     page = show(view)
-    words = page.locator(".tl-domain-stage svg text").all_text_contents()
-    assert words == [item.text for item in plot.drawing().items if isinstance(item, DrawnText)]
-    x, y = page.locator(".tl-domain-stage svg").evaluate("svg => [svg.clientWidth, svg.clientHeight]")
+    assert_alike(written(page), texts(plot.drawing()))
+    x, y = page.locator(".tl-domain-stage svg").first.evaluate("svg => [svg.clientWidth, svg.clientHeight]")
     assert (x, y) == pytest.approx(plot.size, abs=1)
+
+
+def test_live_space_is_the_drawing_of_the_png_from_every_angle(show: Open) -> None:
+    view = iteration_view(scop(page_nests.MATMUL, n=3), dependences="value")
+    plot = replace(view.plot, turns=True, width=LIVE_WIDTH, height=LIVE_HEIGHT)
+    page = show(view)
+    stage = page.locator(".tl-domain-stage")
+    box = stage.bounding_box()
+    assert box is not None
+    azimuth, elevation = plot.seen.azimuth, plot.seen.elevation
+    assert_alike(written(page), texts(plot.drawing()))
+    for right, down in ((80, 40), (-150, -100), (20, 180)):
+        page.mouse.move(box["x"] + 200, box["y"] + 200)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 200 + right, box["y"] + 200 + down, steps=3)
+        page.mouse.up()
+        azimuth, elevation = azimuth - right / 2, max(-89, min(89, elevation + down / 2))
+        turned = plot.solid().drawing(replace(plot.seen, azimuth=azimuth, elevation=elevation))
+        assert_alike(written(page), texts(turned))
+        circles = next(item for item in turned.items if isinstance(item, Circles))
+        first = page.locator(".tl-domain-stage svg path[d*=' a ']").first.get_attribute("d")
+        assert first is not None
+        left, middle = map(float, first.split()[1:3])  # the farthest circle, from its left end on
+        assert (left + circles.radius, middle) == pytest.approx(circles.centres[0].tolist(), abs=0.05)
+
+
+def test_arrays_are_the_drawings_of_the_png(show: Open) -> None:
+    view = iteration_view(scop(page_nests.MATMUL, n=3))
+    every = grids(view.schedule)
+    page = show(view)
+    drawn = page.locator(".tl-domain-stage svg")
+    assert drawn.count() == 1 + len(every)
+    for k, grid in enumerate(every):
+        assert drawn.nth(1 + k).locator("text").all_text_contents() == [text for text, *_ in texts(grid.drawing())]
 
 
 def test_a_dark_page_has_a_dark_picture_and_another_theme_paints_anew(show: Open) -> None:
@@ -116,13 +167,13 @@ def test_a_dark_page_has_a_dark_picture_and_another_theme_paints_anew(show: Open
     step(page, 1)
     middle, first = spot(view, 0.5, 2.5), spot(view, 0, 0)
     assert np.allclose(shown(page, middle), over(look.DARK.polygon, look.DARK.ground), atol=4)
-    assert np.allclose(pixel(page, 1, first)[:3], rgb(look.DARK.order[0]), atol=6)
+    assert np.allclose(pixel(page, VISITED, first)[:3], rgb(look.DARK.order[0]), atol=6)
     ground = "() => getComputedStyle(document.querySelector('.tl-domain')).backgroundColor"
     assert page.evaluate(ground) == "rgba(0, 0, 0, 0)"  # the page's own
     page.evaluate("() => { document.body.dataset.jpThemeLight = 'true' }")
     page.wait_for_selector(".tl-view[data-theme=light]")
     expect(page.locator(".tl-domain-stage path[opacity='0.6']").first).to_have_attribute("fill", look.LIGHT.polygon)
-    assert np.allclose(pixel(page, 1, first)[:3], rgb(look.LIGHT.order[0]), atol=6)  # what was visited still is
+    assert np.allclose(pixel(page, VISITED, first)[:3], rgb(look.LIGHT.order[0]), atol=6)  # what was visited still is
 
 
 def test_pictures_of_the_ways_follow_the_theme(show: Open) -> None:
@@ -148,12 +199,12 @@ def test_a_step_tells_the_instance_and_what_it_touches(show: Open) -> None:
 def test_visited_points_take_the_colour_of_their_turn(show: Open) -> None:
     view = iteration_view(scop(page_nests.PAGE))
     page = show(view)
-    assert pixel(page, 1, spot(view, 0, 0))[3] == 0
+    assert pixel(page, VISITED, spot(view, 0, 0))[3] == 0
     step(page, 1)
-    assert np.allclose(pixel(page, 1, spot(view, 0, 0))[:3], rgb(look.LIGHT.order[0]), atol=6)
-    assert pixel(page, 1, spot(view, 2, 4))[3] == 0
+    assert np.allclose(pixel(page, VISITED, spot(view, 0, 0))[:3], rgb(look.LIGHT.order[0]), atol=6)
+    assert pixel(page, VISITED, spot(view, 2, 4))[3] == 0
     page.get_by_label("visits made").fill("12")
-    assert np.allclose(pixel(page, 1, spot(view, 2, 4))[:3], rgb(look.LIGHT.order[-1]), atol=6)
+    assert np.allclose(pixel(page, VISITED, spot(view, 2, 4))[:3], rgb(look.LIGHT.order[-1]), atol=6)
 
 
 def test_playing_visits_all_points_and_stops(show: Open) -> None:
@@ -185,14 +236,14 @@ def test_the_chosen_instance_is_shown_as_in_the_png(show: Open) -> None:
     page = show(view)
     told, stage = page.locator(".tl-domain-told"), page.locator(".tl-domain-stage")
     expect(told).to_have_text(TWO)
-    assert np.allclose(pixel(page, 2, spot(view, 2, 3))[:3], rgb(look.LIGHT.written), atol=6)
+    assert np.allclose(pixel(page, POINTED, spot(view, 2, 3))[:3], rgb(look.LIGHT.written), atol=6)
     stage.hover(position=spot(view, 1, 1))  # what is pointed at comes first
     expect(told).to_contain_text("S0(1, 1)")
     page.mouse.move(1190, 990)
     expect(told).to_have_text(TWO)
     page.evaluate("() => { document.body.dataset.jpThemeLight = 'false' }")
     page.wait_for_selector(".tl-view[data-theme=dark]")
-    assert np.allclose(pixel(page, 2, spot(view, 2, 3))[:3], rgb(look.DARK.written), atol=6)
+    assert np.allclose(pixel(page, POINTED, spot(view, 2, 3))[:3], rgb(look.DARK.written), atol=6)
 
 
 def test_instances_are_chosen_by_keys_and_by_a_click(show: Open) -> None:
@@ -273,21 +324,10 @@ def test_a_row_of_the_matrix_lights_its_line_and_the_line_its_row(show: Open) ->
     page = show(view)
     row = page.locator("[data-key='border:S0:0:3']").first
     row.hover()
-    assert pixel(page, 2, spot(view, 1.5, 4))[:3] == [255, 0, 0]
+    assert pixel(page, POINTED, spot(view, 1.5, 4))[:3] == [255, 0, 0]
     page.locator(".tl-domain-stage").hover(position=spot(view, 2.5, 4))
     expect(row).to_have_class("tl-lit")
     expect(page.locator(".tl-domain-told")).to_have_text("beyond this line: j > 4")
-
-
-def test_space_turns_when_dragged(show: Open) -> None:
-    page = show(iteration_view(scop(page_nests.MATMUL, n=3)))
-    read = "() => document.querySelectorAll('.tl-domain-stage canvas')[0].toDataURL()"
-    before = page.evaluate(read)
-    page.mouse.move(300, 200)
-    page.mouse.down()
-    page.mouse.move(380, 240, steps=4)
-    page.mouse.up()
-    assert page.evaluate(read) != before
 
 
 def test_in_a_narrow_window_the_arrays_stand_below(show: Open) -> None:

@@ -110,7 +110,7 @@ def test_pointing_at_one_picture_lights_up_the_other(show: Open, browser: Browse
     stages, told = page.locator(".tl-domain-stage"), page.locator(".tl-domain-told")
     expect(stages).to_have_count(2)
     painted = """n => {
-      const canvas = document.querySelectorAll('.tl-domain-stage')[n].querySelectorAll('canvas')[2];
+      const canvas = document.querySelectorAll('.tl-domain-stage')[n].querySelectorAll('canvas')[1];
       return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((v) => v > 0);
     }"""
     assert not page.evaluate(painted, 1)

@@ -1,4 +1,7 @@
-"""The cost of a launch as a figure: facts, roofline, listing."""
+"""The cost of a launch as a figure: facts, roofline, listing.
+
+The browser has the same roofline; facts and listing are text there, to be selected, and lines are picked in it.
+"""
 
 from __future__ import annotations
 

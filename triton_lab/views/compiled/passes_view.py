@@ -1,4 +1,7 @@
-"""The changes of each pass of the compiler, pass by pass."""
+"""The changes of each pass of the compiler, pass by pass.
+
+The browser lists all passes, and the whole diff of the picked one as code to scroll: no drawing does that.
+"""
 
 from __future__ import annotations
 

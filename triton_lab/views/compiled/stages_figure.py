@@ -1,4 +1,7 @@
-"""The source beside one stage as a drawing; lines join the busiest source lines with their instructions."""
+"""The source beside one stage as a drawing; lines join the busiest source lines with their instructions.
+
+The browser shows all lines of all stages as lists that are scrolled, searched, folded and copied: no drawing does that.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from triton_lab.views.drawing.style import SMALL
 if TYPE_CHECKING:
     from triton_lab.views.compiled.stages_view import Stages
 
-BUSIEST = 6  # lines of the source that are joined to the stage
+BUSIEST = len(style.TENSOR_COLOURS)  # lines of the source that are joined to the stage, each in a colour of its own
 MOST = 64  # lines of either column
 CHARACTERS = (62, 88)  # of a line of the source, and of the stage
 LINE = 14.0
@@ -88,8 +91,7 @@ def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[in
     for column, x, room in ((left, 0.0, CHARACTERS[0] - 6), (right, second, CHARACTERS[1] - 6)):
         for k, one in enumerate(column):
             made.add(*_listed(one, x, LINE * (k + 0.5), room))
-    palette = style.palette()[style.PROGRAM :].tolist()
-    colours = {row: style.hexadecimal(palette[k]) for k, row in enumerate(busiest)}
+    colours = dict(zip(busiest, style.TENSOR_COLOURS, strict=False))
     start, end = wide[0] + 4, second - 8
     for k, one in enumerate(left):
         if one.row not in colours:

@@ -121,6 +121,41 @@ class Segments:
 
 
 @dataclass(frozen=True)
+class ArrowLines:
+    """Straight arrows of one look: `ends` is (count, 2, 2).
+
+    Each starts and ends `gap` before the centres that it joins; `beside` shifts it sideways. `head` is the length of a
+    head. All lengths are CSS pixels.
+    """
+
+    what: ClassVar = "arrows"
+    ends: Places
+    colour: str
+    width: float = 1.0
+    head: float = 9.0
+    gap: float = 0.0
+    dashes: tuple[float, ...] = ()
+    beside: float = 0.0
+
+    def moved(self, x: float, y: float) -> ArrowLines:
+        return replace(self, ends=self.ends + np.array([x, y]))
+
+    def parts(self) -> tuple[Segments, Polygons]:
+        """The lines and the heads."""
+        along = self.ends[:, 1] - self.ends[:, 0]
+        unit = along / np.maximum(np.hypot(along[:, 0], along[:, 1])[:, None], 1e-9)
+        across = np.stack([-unit[:, 1], unit[:, 0]], axis=1)
+        start = self.ends[:, 0] + unit * self.gap + across * self.beside
+        tip = self.ends[:, 1] - unit * self.gap + across * self.beside
+        neck = tip - unit * self.head
+        side = across * self.head * 0.42
+        heads = np.stack([tip, neck + side, neck - side], axis=1)
+        return Segments(np.stack([start, neck], axis=1), self.colour, self.width, self.dashes), Polygons(
+            tuple(heads), self.colour
+        )
+
+
+@dataclass(frozen=True)
 class Polygons:
     """Polygons of one look, each as its corners (count, 2)."""
 
@@ -137,7 +172,10 @@ class Polygons:
 
 @dataclass(frozen=True)
 class Circles:
-    """Circles of one size around `centres`, (count, 2). `which`, (count,): the index in `fills` of each."""
+    """Circles of one size around `centres`, (count, 2). `which`, (count,): the index in `fills` of each.
+
+    `piled`: they overlap, so that each covers those before it.
+    """
 
     what: ClassVar = "circles"
     centres: Places
@@ -146,6 +184,7 @@ class Circles:
     ring: str
     line: float
     which: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    piled: bool = False
 
     def moved(self, x: float, y: float) -> Circles:
         return replace(self, centres=self.centres + np.array([x, y]))
@@ -172,7 +211,7 @@ class Pixels:
         return replace(self, x=self.x + x, y=self.y + y)
 
 
-DrawnItem = Rectangle | DrawnText | Line | Segments | Polygons | Circles | Pixels
+DrawnItem = Rectangle | DrawnText | Line | Segments | ArrowLines | Polygons | Circles | Pixels
 
 
 @dataclass
@@ -222,6 +261,8 @@ def _scene(item: DrawnItem) -> Item:
     if isinstance(item, Circles):
         numbers = item.which.astype(np.uint16 if len(item.fills) > 256 else np.uint8)
         fields |= {"centres": buffer(item.centres.astype(np.float32)), "which": buffer(numbers)}
+    if isinstance(item, ArrowLines):
+        fields |= {"ends": buffer(item.ends.astype(np.float32))}
     return cast(Item, {"what": item.what, **fields})
 
 

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import (
     POINTS,
+    ArrowLines,
     Circles,
     Drawing,
     DrawnText,
@@ -146,10 +147,18 @@ class Shapes(Artist):
         """Markers: at whole pixels all have the same pixels, which compress well."""
         size = Affine2D().scale(cast(float, renderer.points_to_pixels(circles.radius * POINTS)))
         context = _context(renderer, InkedPath(Path.unit_circle(), ("none", 1), (circles.ring, 1), circles.line))
-        for number, fill in enumerate(circles.fills):
-            own = circles.centres[circles.which == number] if len(circles.which) else circles.centres
-            if len(own):
-                renderer.draw_markers(context, Path.unit_circle(), size, Path(own), transform, _rgba((fill, 1)))
+        for fill, own in _runs(circles):
+            renderer.draw_markers(context, Path.unit_circle(), size, Path(own), transform, _rgba((fill, 1)))
+
+
+def _runs(circles: Circles) -> Iterable[tuple[str, Places]]:
+    """The centres of each fill; of circles that overlap, in runs of one fill, in their order."""
+    which = circles.which if len(circles.which) else np.zeros(len(circles.centres), dtype=np.int64)
+    if not circles.piled:
+        return [(circles.fills[number], circles.centres[which == number]) for number in np.unique(which).tolist()]
+    starts = np.flatnonzero(np.diff(which)) + 1
+    runs = zip(np.split(which, starts), np.split(circles.centres, starts), strict=True)
+    return [(circles.fills[run[0]], own) for run, own in runs if len(run)]
 
 
 Ink = tuple[str, float]  # a drawing's colour, and its opacity
@@ -166,7 +175,7 @@ class InkedPath:
     dashes: Sequence[float] = ()
 
 
-def paths_of(item: Rectangle | Line | Segments | Polygons) -> list[InkedPath]:
+def paths_of(item: Rectangle | Line | Segments | ArrowLines | Polygons) -> list[InkedPath]:
     """The paths of a shape, as `front/drawing/drawing.js` has them."""
     clear = ("none", 1.0)
     match item:
@@ -182,6 +191,8 @@ def paths_of(item: Rectangle | Line | Segments | Polygons) -> list[InkedPath]:
             return [line, head] if item.arrow else [line]
         case Segments():
             return [InkedPath(_polyline(item.ends), clear, (item.colour, 1.0), item.width, item.dashes)]
+        case ArrowLines():
+            return [path for part in item.parts() for path in paths_of(part)]
         case Polygons():
             path = _polyline(item.corners, closed=True)
             return [InkedPath(path, (item.fill, item.opacity), (item.edge, item.opacity), item.line)]

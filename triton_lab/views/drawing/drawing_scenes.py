@@ -78,6 +78,19 @@ class SegmentsItem(TypedDict):
     dashes: Few[Coordinate]
 
 
+class ArrowsItem(TypedDict):
+    """Straight arrows. ``ends``: x and y of both ends of each; see `drawing.ArrowLines`."""
+
+    what: Literal["arrows"]
+    ends: Annotated[Buffer, Numbers(100_000)]
+    colour: Name
+    width: Coordinate
+    head: Coordinate
+    gap: Coordinate
+    dashes: Few[Coordinate]
+    beside: Coordinate
+
+
 class PolygonsItem(TypedDict):
     what: Literal["polygons"]
     corners: Many[Many[Place]]
@@ -87,8 +100,15 @@ class PolygonsItem(TypedDict):
     line: Coordinate
 
 
-class CirclesItem(TypedDict):
-    """Circles. ``centres``: x and y of each; ``which``: the index in ``fills`` of each, empty if all have the first."""
+class _Piled(TypedDict, total=False):
+    piled: bool
+
+
+class CirclesItem(_Piled):
+    """Circles. ``centres``: x and y of each; ``which``: the index in ``fills`` of each, empty if all have the first.
+
+    ``piled``: they overlap, so that each covers those before it.
+    """
 
     what: Literal["circles"]
     centres: Annotated[Buffer, Numbers(400_000)]
@@ -99,7 +119,7 @@ class CirclesItem(TypedDict):
     line: Coordinate
 
 
-Item = BoxItem | WordsItem | LineItem | SegmentsItem | PolygonsItem | CirclesItem
+Item = BoxItem | WordsItem | LineItem | SegmentsItem | ArrowsItem | PolygonsItem | CirclesItem
 
 
 class DrawingScene(TypedDict):

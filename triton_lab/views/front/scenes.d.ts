@@ -52,12 +52,28 @@ export interface ArgumentScene {
   offset: number;
 }
 
+/** An array. ``picture``: its name and cells; cells are squares of ``side`` pixels, the first one ``top`` down. */
 export interface ArrayScene {
   name: string;
   low: number[];
   shape: number[];
   rows: number;
   columns: number;
+  picture: DrawingScene;
+  side: number;
+  top: number;
+}
+
+/** Straight arrows. ``ends``: x and y of both ends of each; see `drawing.ArrowLines`. */
+export interface ArrowsItem {
+  what: "arrows";
+  ends: Buffer;
+  colour: string;
+  width: number;
+  head: number;
+  gap: number;
+  dashes: number[];
+  beside: number;
 }
 
 /** The values of the variables of ``program``, for an editor. */
@@ -174,8 +190,9 @@ export interface ChoiceScene {
   items: ItemScene[];
 }
 
-/** Circles. ``centres``: x and y of each; ``which``: the index in ``fills`` of each, empty if all have the first. */
+/** Circles. ``centres``: x and y of each; ``which``: the index in ``fills`` of each, empty if all have the first. ``piled``: they overlap, so that each covers those before it. */
 export interface CirclesItem {
+  piled?: boolean;
   what: "circles";
   centres: Buffer;
   radius: number;
@@ -281,21 +298,11 @@ export interface CostScene {
   problem: string;
 }
 
-/** Dependences as arrows. ``ends``: from and to, in instances. */
-export interface DomainArrows {
-  kind: string;
-  source: string;
-  target: string;
-  violated: boolean;
-  ends: Buffer;
-}
-
-/** A statement's instances; in the plane how many pixels they are moved, in space their polyhedra's faces. */
+/** A statement's instances, and how many pixels they are moved. In space, its circles have the points. */
 export interface DomainLayer {
   name: string;
   points: Buffer;
   shift: [number, number];
-  faces: [string, number[][]][];
 }
 
 /** A drawing. ``source``: the generated kernels, "" for none. */
@@ -303,7 +310,7 @@ export interface DrawingScene {
   kind: "drawing";
   width: number;
   height: number;
-  items: (BoxItem | WordsItem | LineItem | SegmentsItem | PolygonsItem | CirclesItem)[];
+  items: (BoxItem | WordsItem | LineItem | SegmentsItem | ArrowsItem | PolygonsItem | CirclesItem)[];
   source: string;
   label: string;
 }
@@ -494,12 +501,11 @@ export interface ItemScene {
 export interface IterationScene {
   dims: string[];
   still: DrawingScene | null;
+  solid: SolidScene | null;
+  middle: number[];
   frame: [number, number, number, number];
-  low: number[];
-  high: number[];
   layers: DomainLayer[];
   lines: BorderLine[];
-  arrows: DomainArrows[];
   visits: Buffer;
   places: Buffer;
   instants: Buffer;
@@ -563,12 +569,11 @@ export interface Layout {
   right: number;
 }
 
-/** A layout. ``axes``: the parts of the hardware that make up a position, the outermost first. ``inputs``: the parts that the matrix names, that of a position's lowest bits first. ``padding``: how many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order) or ``picked`` (numbers by part) is picked at first. */
+/** A layout. ``axes``: the parts of the hardware that make up a position, the outermost first. ``inputs``: the parts that the matrix names, that of a position's lowest bits first. ``padding``: how many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``columns``: a drawing of the matrix, whose boxes have the numbers of their columns as tags. ``element`` (in reading order) or ``picked`` (numbers by part) is picked at first. */
 export interface LayoutScene {
   kind: "layout";
   title: string;
   says: string[];
-  heading: string;
   where: string;
   shape: number[];
   bits: number;
@@ -578,6 +583,7 @@ export interface LayoutScene {
   tensor: HeldScene;
   hardware: HeldScene;
   matrix: MatrixScene;
+  columns: DrawingScene;
   element: number | null;
   picked: Record<string, number>;
 }
@@ -800,16 +806,15 @@ export interface Place {
   rules: [number, number];
 }
 
-/** The contents of the plane, or of space. ``still``: the plane with all that does not move; ``frame``: the pixels of its origin, the pixels of a unit and of a point's radius. Space has neither, and ``arrows``. Each visit has (layer, point), time and instant. */
+/** The contents of the plane, or of space. ``still``: the plane with all that does not move; ``solid``: space, with the place that is seen in the ``middle``. ``frame``: the pixels of the plane's origin, or of the middle; of a unit; and of a point's radius. Each visit has (layer, point), time and instant. */
 export interface PlaneScene {
   dims: string[];
   still: DrawingScene | null;
+  solid: SolidScene | null;
+  middle: number[];
   frame: [number, number, number, number];
-  low: number[];
-  high: number[];
   layers: DomainLayer[];
   lines: BorderLine[];
-  arrows: DomainArrows[];
   visits: Buffer;
   places: Buffer;
   instants: Buffer;
@@ -938,6 +943,68 @@ export interface SideScene {
   padding: [number, number][];
   matrix: MatrixScene;
   tensor: HeldScene;
+}
+
+/** Arrows between places. ``shifts``: how many pixels their ends are moved; the rest as in `ArrowsItem`. */
+export interface SolidArrowsItem {
+  what: "arrows";
+  ends: Buffer;
+  shifts: [[number, number], [number, number]];
+  colour: string;
+  width: number;
+  head: number;
+  gap: number;
+  dashes: number[];
+  beside: number;
+}
+
+/** An arrow from ``low`` along each coordinate to that of ``high``, with its name. */
+export interface SolidAxesItem {
+  what: "axes";
+  low: [number, number, number];
+  high: [number, number, number];
+  names: string[];
+  colour: string;
+  size: number;
+}
+
+/** Circles around ``places``, the farthest first. ``shift``: how many pixels they are moved. */
+export interface SolidCirclesItem {
+  what: "circles";
+  places: Buffer;
+  radius: number;
+  fill: string;
+  ring: string;
+  line: number;
+  shift: [number, number];
+  piled: boolean;
+}
+
+/** A flat polygon, its corners around it. */
+export interface SolidFaceItem {
+  what: "face";
+  corners: [number, number, number][];
+  fill: string;
+  opacity: number;
+  edge: string;
+  edgeOpacity: number;
+}
+
+/** Names outside of a body with these ``corners``: words, place and half the width of each. */
+export interface SolidNamesItem {
+  what: "names";
+  names: [string, [number, number, number], number][];
+  corners: [number, number, number][];
+  colour: string;
+  size: number;
+  room: number;
+}
+
+/** A drawing in space, which a reader can turn. */
+export interface SolidScene {
+  width: number;
+  height: number;
+  items: (SolidAxesItem | SolidFaceItem | SolidCirclesItem | SolidArrowsItem | SolidNamesItem)[];
 }
 
 export interface SourceLines {
@@ -1188,7 +1255,7 @@ export interface TransactionsScene {
   problems: string[];
 }
 
-/** A variable. ``mask``: 0 for an untouched element; ``spread``: all values, for bars; ``line`` assigns it. */
+/** A variable. ``mask``: 0 for an untouched element; ``bars``: the histogram, if it is always the same; ``line`` assigns it. */
 export interface VariableScene {
   kind: "variable";
   title: string;
@@ -1209,7 +1276,7 @@ export interface VariableScene {
   iteration: number;
   line?: number;
   mask?: Buffer;
-  spread?: Buffer;
+  bars?: DrawingScene;
 }
 
 /** An `Answer` over a comm; ``panel`` is the widget model around the view, if there is one. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from triton_lab.views.drawing.cell_scenes import Buffer, DressedPlace
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.scene_bounds import (
     Few,
     Index,
@@ -65,14 +66,14 @@ class LayoutScene(TypedDict):
     """A layout. ``axes``: the parts of the hardware that make up a position, the outermost first.
 
     ``inputs``: the parts that the matrix names, that of a position's lowest bits first. ``padding``: how many elements
-    are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order)
-    or ``picked`` (numbers by part) is picked at first.
+    are left free after each interval of shared memory. ``bits`` are those of an element. ``columns``: a drawing of
+    the matrix, whose boxes have the numbers of their columns as tags. ``element`` (in reading order) or ``picked``
+    (numbers by part) is picked at first.
     """
 
     kind: Literal["layout"]
     title: Sentence
     says: Many[Sentence]
-    heading: Sentence
     where: Sentence
     shape: Elements
     bits: Annotated[int, Within(0, 1 << 10)]
@@ -82,6 +83,7 @@ class LayoutScene(TypedDict):
     tensor: HeldScene
     hardware: HeldScene
     matrix: MatrixScene
+    columns: DrawingScene
     element: Whole | None
     picked: Named[Whole]
 

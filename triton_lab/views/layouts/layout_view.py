@@ -141,6 +141,7 @@ class LayoutView(View):
             pieces.title(self.title()),
             *pieces.paragraphs([*self.says, *self._picked_words()]),
             row,
+            pieces.title(translated(HEADING)),
             pieces.spaced(matrix_drawing(self.asked.linear, self._lit)),
         ]
 
@@ -151,7 +152,6 @@ class LayoutView(View):
             "kind": "layout",
             "title": self.title(),
             "says": self.says,
-            "heading": translated(HEADING),
             "where": self.asked.where,
             "shape": list(self.asked.shape),
             "bits": self.asked.bits,
@@ -161,6 +161,7 @@ class LayoutView(View):
             "tensor": held_scene(self.tensor),
             "hardware": held_scene(self.hardware),
             "matrix": matrix_scene(self.asked),
+            "columns": matrix_drawing(self.asked.linear).scene("", translated(HEADING)),
             "element": element,
             "picked": dict(self.parts),
         }

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.access_visits import touches
 from triton_lab.polyhedral.execute import extent
@@ -16,7 +15,8 @@ from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
 
 GAP = 26.0  # CSS pixels between two arrays
-NAME = 20.0
+NAME = 20.0  # above the cells
+WIDTH, HEIGHT = 240.0, 200.0  # of an array, if its cells do not get smaller than a pixel
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,31 @@ class ArrayGrid:
     @property
     def rows(self) -> int:
         return int(np.prod(self.shape[:-1])) if len(self.shape) > 1 else 1
+
+    @property
+    def side(self) -> float:
+        """The side of a cell in CSS pixels: the largest that fits."""
+        return float(np.clip(min(WIDTH / self.columns, HEIGHT / self.rows), 1.0, 24.0))
+
+    @property
+    def height(self) -> float:
+        """The height of its picture in CSS pixels."""
+        return NAME + self.side * self.rows
+
+    def drawing(self) -> Drawing:
+        """The array's name and, `NAME` pixels down, its cells."""
+        side, wide, tall = self.side, self.side * self.columns, self.side * self.rows
+        made = Drawing(wide + 2, self.height + 2)
+        ranges = ", ".join(f"{a}..{a + n - 1}" for a, n in zip(self.low, self.shape, strict=True))
+        made.add(DrawnText(0, NAME - 10, f"{self.name}[{ranges}]" if self.shape else self.name, 9.0, bold=True))
+        made.add(Rectangle(0, NAME, wide, tall, BOTH.statement, BOTH.axis, line=1.2, radius=0))
+        if side < 4:
+            return made.fitted()
+        upright = [[(c * side, NAME), (c * side, NAME + tall)] for c in range(1, self.columns)]
+        level = [[(0, NAME + r * side), (wide, NAME + r * side)] for r in range(1, self.rows)]
+        if upright or level:
+            made.add(Segments(np.array(upright + level, dtype=np.float64), "ground"))
+        return made.fitted()
 
     def cells(self, subscripts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
         """The cells, counted row by row, of subscripts given as one array per dimension."""
@@ -77,38 +102,29 @@ def touched(schedule: Schedule, every: Sequence[ArrayGrid]) -> tuple[Touched, ..
 
 @dataclass(frozen=True)
 class Shelf:
-    """Grids below each other, each with the largest cells that fit."""
+    """Grids below each other."""
 
     grids: tuple[ArrayGrid, ...]
-    width: float = 240.0
 
-    def cell(self, grid: ArrayGrid) -> float:
-        return float(np.clip(min(self.width / grid.columns, 200.0 / grid.rows), 1.0, 24.0))
-
-    @property
-    def size(self) -> tuple[float, float]:
-        wide = max((self.cell(g) * g.columns for g in self.grids), default=0.0)
-        return wide + 2, sum(NAME + self.cell(g) * g.rows + GAP for g in self.grids)
-
-    def corner(self, number: int) -> float:
-        """The upper edge of a grid."""
-        return NAME + sum(NAME + self.cell(g) * g.rows + GAP for g in self.grids[:number])
+    def top(self, number: int) -> float:
+        """The upper edge of a grid with its name."""
+        return sum(grid.height + GAP for grid in self.grids[:number])
 
     def centre(self, number: int, cell: int) -> NDArray[np.float64]:
-        grid, side = self.grids[number], self.cell(self.grids[number])
-        row, column = divmod(cell, grid.columns)
-        return np.array([(column + 0.5) * side, self.corner(number) + (row + 0.5) * side])
+        side = self.grids[number].side
+        row, column = divmod(cell, self.grids[number].columns)
+        return np.array([(column + 0.5) * side, self.top(number) + NAME + (row + 0.5) * side])
 
     def drawing(self, marked: Sequence[tuple[int, int, str]] = (), start: NDArray[np.float64] | None = None) -> Drawing:
         """The grids below each other.
 
         ``marked``: (grid, cell, kind) of each marked cell; lines join ``start`` to them.
         """
-        made = Drawing(*self.size)
+        made = Drawing(2.0, self.top(len(self.grids)))
         for number, grid in enumerate(self.grids):
-            self._grid(made, number, grid)
+            made.place(grid.drawing(), 0, self.top(number))
         for number, cell, kind in marked:
-            side = self.cell(self.grids[number])
+            side = self.grids[number].side
             left, top = self.centre(number, cell) - side / 2
             fill = BOTH.written if kind == "write" else BOTH.read
             made.add(Rectangle(left, top, side, side, fill, BOTH.axis, radius=0))
@@ -120,19 +136,3 @@ class Shelf:
                 points = ((x0, y0), (middle, y0), (middle, y1), (x1, y1))
                 made.add(Line(points, colour, 1.4, curved=True, arrow=False))
         return made
-
-    def _grid(self, made: Drawing, number: int, grid: ArrayGrid) -> None:
-        """An array's name and cells."""
-        side, top = self.cell(grid), self.corner(number)
-        wide, tall = side * grid.columns, side * grid.rows
-        label = _("{name}[{zip}]").format(
-            name=grid.name, zip=", ".join(f"{a}..{a + n - 1}" for a, n in zip(grid.low, grid.shape, strict=True))
-        )
-        made.add(DrawnText(0, top - 10, label if grid.shape else grid.name, 9.0, bold=True))
-        made.add(Rectangle(0, top, wide, tall, BOTH.statement, BOTH.axis, line=1.2, radius=0))
-        if side < 4:
-            return
-        upright = [[(c * side, top), (c * side, top + tall)] for c in range(1, grid.columns)]
-        level = [[(0, top + r * side), (wide, top + r * side)] for r in range(1, grid.rows)]
-        if upright or level:
-            made.add(Segments(np.array(upright + level, dtype=np.float64), "ground"))

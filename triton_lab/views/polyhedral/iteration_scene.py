@@ -7,31 +7,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.heatmap import buffer
-from triton_lab.views.polyhedral.array_panels import ArrayGrid, grids, touched
+from triton_lab.views.polyhedral.array_panels import NAME, ArrayGrid, grids, touched
 from triton_lab.views.polyhedral.border_labels import LabelledBorder
 from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part, formulas
-from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture, StatementLayer
+from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.legend_box import legend_drawing, live_signs
 from triton_lab.views.polyhedral.plane_plot import MOST_STEPS, Plot
 from triton_lab.views.polyhedral.polyhedral_scenes import (
     AccessScene,
     ArrayScene,
     BorderLine,
-    DomainArrows,
-    DomainLayer,
     FormulaMatrix,
     FormulaScene,
     FormulaWords,
     IterationScene,
     PlaneScene,
 )
-from triton_lab.views.polyhedral.space_plot import SpacePlot, faces
+from triton_lab.views.polyhedral.space_plot import SpacePlot
 
 if TYPE_CHECKING:
     from triton_lab.views.polyhedral.iteration_view import IterationView
@@ -71,33 +68,32 @@ def _legend(view: IterationView, arrays: bool) -> DrawingScene:
 
 def _plane(picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
     """The contents of the plane (or space), of the domain or of time."""
-    low, high = picture.reach
-    flat = replace(plot, coloured=False, width=LIVE_WIDTH, height=LIVE_HEIGHT) if isinstance(plot, Plot) else None
-    shifts = (flat or plot).shifts
+    if isinstance(plot, Plot):
+        plot = replace(plot, coloured=False, width=LIVE_WIDTH, height=LIVE_HEIGHT)
+        x, y = plot.pixels(np.zeros(2)).tolist()
+        flat, unit = plot, plot.unit
+    else:
+        plot = replace(plot, coloured=False, turns=True, width=LIVE_WIDTH, height=LIVE_HEIGHT)
+        (x, y), flat, unit = plot.seen.centre, None, plot.seen.unit
     return {
         "dims": list(picture.dims),
         "still": flat.drawing().scene("", "") if flat else None,
-        "frame": (*flat.pixels(np.zeros(2)).tolist(), flat.unit, flat.radius) if flat else (0, 0, 0, 0),
-        "low": low.tolist(),
-        "high": high.tolist(),
-        "layers": [_layer(layer, picture, shift) for layer, shift in zip(picture.layers, shifts, strict=True)],
+        "solid": None if isinstance(plot, Plot) else plot.solid().scene(),
+        "middle": [] if isinstance(plot, Plot) else plot.seen.middle.tolist(),
+        "frame": (x, y, unit, plot.radius),
+        "layers": [
+            {
+                "name": layer.statement,
+                "points": buffer((layer.points if flat else layer.points[:0]).astype(np.float32)),
+                "shift": (float(shift[0]), float(shift[1])),
+            }
+            for layer, shift in zip(picture.layers, plot.shifts, strict=True)
+        ],
         "lines": [_line(line) for line in flat.lines] if flat else [],
-        "arrows": [] if flat else [_arrows(arrows) for arrows in picture.arrows],
         "visits": buffer(picture.visits.astype(np.uint32)),
         "places": buffer(picture.times.astype(np.uint32)),
         "instants": buffer(picture.instants.astype(np.uint32)),
         "fronts": bool(picture.fronts) and len(picture.visits) <= MOST_STEPS,
-    }
-
-
-def _layer(layer: StatementLayer, picture: Picture, shift: NDArray[np.float64]) -> DomainLayer:
-    """The instances of a statement; in space with the faces of its polyhedra."""
-    around = faces(layer, picture.borders) if len(picture.dims) == 3 else ()
-    return {
-        "name": layer.statement,
-        "points": buffer(layer.points.astype(np.float32)),
-        "shift": (float(shift[0]), float(shift[1])),
-        "faces": [(border.excluded, corners.tolist()) for border, corners in around],
     }
 
 
@@ -112,25 +108,17 @@ def _line(line: LabelledBorder) -> BorderLine:
     }
 
 
-def _arrows(arrows: Arrows) -> DomainArrows:
-    """The dependences of one kind between two statements."""
-    return {
-        "kind": arrows.kind,
-        "source": arrows.source,
-        "target": arrows.target,
-        "violated": arrows.violated,
-        "ends": buffer(arrows.ends.astype(np.float32)),
-    }
-
-
 def _array(grid: ArrayGrid) -> ArrayScene:
-    """An array drawn beside the domain."""
+    """An array beside the domain."""
     return {
         "name": grid.name,
         "low": list(grid.low),
         "shape": list(grid.shape),
         "rows": grid.rows,
         "columns": grid.columns,
+        "picture": grid.drawing().scene("", ""),
+        "side": grid.side,
+        "top": NAME,
     }
 
 

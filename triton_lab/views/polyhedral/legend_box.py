@@ -9,9 +9,8 @@ from typing import Literal
 import numpy as np
 
 from triton_lab.localization import N_, _, translated
-from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnItem, DrawnText, Line, Rectangle
+from triton_lab.views.drawing.drawing import ArrowLines, Circles, Drawing, DrawnItem, DrawnText, Line, Rectangle
 from triton_lab.views.drawing.fonts import width_of
-from triton_lab.views.polyhedral.dependence_arrows import arrows
 from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.plane_plot import MOST_STEPS
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, DASHES, order_colours
@@ -113,7 +112,7 @@ def _sign(entry: LegendEntry, y: float) -> Sequence[DrawnItem]:
         case "circle":
             return [Circles(np.array([[24, y]]), 8.0, (entry.colour,), BOTH.ring, 1.5)]
         case "arrow":
-            return arrows(np.array([[[8, y], [42, y]]]), entry.colour, 1.5, 9.0, 0.0, entry.dashes)
+            return [ArrowLines(np.array([[[8, y], [42, y]]]), entry.colour, 1.5, dashes=entry.dashes)]
         case "line":
             return [Line(((8, y), (42, y)), entry.colour, 2.0, arrow=False)]
         case "square":

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText, Line, Polygons, Segments
+from triton_lab.views.drawing.drawing import ArrowLines, Circles, Drawing, DrawnText, Line, Polygons, Segments
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.border_labels import Box, LabelledBorder, place_lines
@@ -21,6 +21,7 @@ LABEL, NUMBER = 12.5, 7.5  # points
 MOST_STEPS = 600  # most visits for which the way between them, or through those of one instant, is drawn
 MOST_SHADES = 1024  # from the first visit to the last
 BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 40.0  # CSS pixels, at least
+HEAD = 9.0  # CSS pixels of an axis's head, beyond the box
 BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
 
 
@@ -208,11 +209,8 @@ class Plot:
         x0, y0 = max(left, 0.0), max(bottom, 0.0)
         ends = [[(left, y0), (right, y0)]] + ([] if self.flat else [[(x0, bottom), (x0, top)]])
         places = self.pixels(np.array(ends))
-        made.add(Segments(places, BOTH.axis))
-        tips = [(places[0, 1], np.array([1.0, 0.0]))] + ([] if self.flat else [(places[1, 1], np.array([0.0, -1.0]))])
-        for tip, along in tips:
-            side = np.array([-along[1], along[0]])
-            made.add(Polygons((np.array([tip + along * 9, tip + side * 4, tip - side * 4]),), BOTH.axis))
+        places[:, 1] += HEAD * np.array([[1, 0], [0, -1]])[: len(places)]
+        made.add(ArrowLines(places, BOTH.axis, head=HEAD))
         x, y = self.pixels(np.array([left, bottom])).tolist()
         end = self.pixels(np.array([right, top])).tolist()
         names = self.picture.dims if self.flat else self.picture.dims[::-1]
@@ -276,7 +274,7 @@ class Plot:
         for arrows in sorted(self.picture.arrows, key=lambda a: a.violated):
             shift = np.stack([self.shifts[number[arrows.source]], self.shifts[number[arrows.target]]])
             head = max(3.0, min(9.0, self.unit * 0.17))
-            made.add(*dependence(arrows, self.place(arrows.ends) + shift, head, self.radius + 1))
+            made.add(dependence(arrows, self.place(arrows.ends) + shift, head, self.radius + 1))
 
 
 def in_order(picture: Picture, layer: int) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -20,6 +20,7 @@ from triton_lab.views.drawing.scene_bounds import (
     Whole,
     Within,
 )
+from triton_lab.views.drawing.solid_scenes import SolidScene
 from triton_lab.views.polyhedral.polyhedral_style import Note
 
 Points = Annotated[Buffer, Numbers(200_000)]  # instances are found, sorted and painted one by one
@@ -27,12 +28,11 @@ Place = Annotated[list[Coordinate], Most(3)]
 
 
 class DomainLayer(TypedDict):
-    """A statement's instances; in the plane how many pixels they are moved, in space their polyhedra's faces."""
+    """A statement's instances, and how many pixels they are moved. In space, its circles have the points."""
 
     name: Sentence
     points: Points
     shift: tuple[Coordinate, Coordinate]
-    faces: Annotated[list[tuple[Sentence, Many[Place]]], Most(1 << 8)]
 
 
 class BorderLine(TypedDict):
@@ -44,31 +44,21 @@ class BorderLine(TypedDict):
     key: Sentence
 
 
-class DomainArrows(TypedDict):
-    """Dependences as arrows. ``ends``: from and to, in instances."""
-
-    kind: Sentence
-    source: Sentence
-    target: Sentence
-    violated: bool
-    ends: Points
-
-
 class PlaneScene(TypedDict):
     """The contents of the plane, or of space.
 
-    ``still``: the plane with all that does not move; ``frame``: the pixels of its origin, the pixels of a unit and of a
-    point's radius. Space has neither, and ``arrows``. Each visit has (layer, point), time and instant.
+    ``still``: the plane with all that does not move; ``solid``: space, with the place that is seen in the ``middle``.
+    ``frame``: the pixels of the plane's origin, or of the middle; of a unit; and of a point's radius. Each visit has
+    (layer, point), time and instant.
     """
 
     dims: Annotated[list[Name], Most(3, least=1)]
     still: DrawingScene | None
+    solid: SolidScene | None
+    middle: Place
     frame: tuple[Coordinate, Coordinate, Coordinate, Coordinate]
-    low: Place
-    high: Place
     layers: Few[DomainLayer]
     lines: Annotated[list[BorderLine], Most(1 << 8)]
-    arrows: Few[DomainArrows]
     visits: Points
     places: Points
     instants: Points
@@ -76,11 +66,16 @@ class PlaneScene(TypedDict):
 
 
 class ArrayScene(TypedDict):
+    """An array. ``picture``: its name and cells; cells are squares of ``side`` pixels, the first one ``top`` down."""
+
     name: Name
     low: Index
     shape: Index
     rows: Annotated[int, Within(1, 1 << 12)]
     columns: Annotated[int, Within(1, 1 << 12), Times(("rows",), MOST_CELLS)]
+    picture: DrawingScene
+    side: Coordinate
+    top: Coordinate
 
 
 class AccessScene(TypedDict):

@@ -187,18 +187,19 @@ function tellRegions(context, heatmap) {
 function write(context, heatmap, cell, text, x, y) {
   const theme = STYLE.themes[heatmap.theme ?? "light"];
   const { ink, ground, crossed, dimmed } = heatmap.inkAt(cell);
+  // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
+  const plain = dimmed ? theme.ground : ground;
   if (crossed) {
     // On crosses and stripes no word could be read.
     const wide = context.measureText(text).width + 10;
-    context.fillStyle = ground;
+    context.fillStyle = plain;
     context.fillRect(x - wide / 2, y - 6.5, wide, 12);
   }
   if (heatmap.isMarked && !crossed) {
     // Cut out of an outline that passes below.
-    Object.assign(context, { lineWidth: 3, lineJoin: "round", strokeStyle: dimmed ? theme.ground : ground });
+    Object.assign(context, { lineWidth: 3, lineJoin: "round", strokeStyle: plain });
     context.strokeText(text, x, y);
   }
-  // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
   context.fillStyle = dimmed ? theme.faint : ink;
   context.fillText(text, x, y);
 }

@@ -44,6 +44,26 @@ export function headOf({ points, width }) {
 }
 
 /**
+ * Straight arrows as two paths: their lines and their heads, as `ArrowLines.parts` has them.
+ * @param {ArrayLike<number>} ends x and y of both ends of each
+ * @param {{head: number, gap: number, beside: number}} look
+ * @returns {[string, string]}
+ */
+export function arrowPaths(ends, { head, gap, beside }) {
+  const [lines, heads] = [[""], [""]];
+  for (let k = 0; k + 3 < ends.length; k += 4) {
+    const [dx, dy] = [ends[k + 2] - ends[k], ends[k + 3] - ends[k + 1]];
+    const long = Math.max(Math.hypot(dx, dy), 1e-9);
+    /** So far along the arrow, and so far to its side. @param {number} at @param {number} along @param {number} aside */
+    const spot = (at, along, aside) => `${(ends[at] + (dx * along - dy * aside) / long).toFixed(2)} ${(ends[at + 1] + (dy * along + dx * aside) / long).toFixed(2)}`;
+    const neck = -gap - head;
+    lines.push(`M ${spot(k, gap, beside)} L ${spot(k + 2, neck, beside)}`);
+    heads.push(`M ${spot(k + 2, -gap, beside)} L ${spot(k + 2, neck, beside + head * 0.42)} L ${spot(k + 2, neck, beside - head * 0.42)} Z`);
+  }
+  return [lines.join(" "), heads.join(" ")];
+}
+
+/**
  * Whether a line of source speaks of a tag (`v3`, `in0`), as a whole word.
  * @param {string} line
  * @param {string} tag
@@ -78,17 +98,28 @@ function drawnItem(item, colour) {
     const d = item.ends.map(([from, to]) => `M ${from} L ${to}`).join(" ");
     return [shape("path", { d, fill: "none", stroke: colour(item.colour), "stroke-width": item.width, "stroke-dasharray": item.dashes.join(" ") || "none" })];
   }
+  if (item.what === "arrows") {
+    const [lines, heads] = arrowPaths(numbers(item.ends), item);
+    return [
+      shape("path", { d: lines, fill: "none", stroke: colour(item.colour), "stroke-width": item.width, "stroke-dasharray": item.dashes.join(" ") || "none" }),
+      shape("path", { d: heads, fill: colour(item.colour) }),
+    ];
+  }
   if (item.what === "polygons") {
     const d = item.corners.map((corners) => `M ${corners.join(" L ")} Z`).join(" ");
     return [shape("path", { d, fill: colour(item.fill), opacity: item.opacity, stroke: colour(item.edge), "stroke-width": item.line, "stroke-linejoin": "round" })];
   }
   if (item.what === "circles") {
     const [centres, which] = [numbers(item.centres), numbers(item.which)];
-    const fills = item.fills.map((fill) => ({ fill, d: "" }));
+    let fills = item.fills.map((fill) => ({ fill, d: "" }));
+    const single = [];
     for (let k = 0; 2 * k + 1 < centres.length; k++) {
       const of = fills[which[k] ?? 0];
-      if (of) of.d += circlePath(centres[2 * k], centres[2 * k + 1], item.radius);
+      const d = circlePath(centres[2 * k], centres[2 * k + 1], item.radius);
+      if (of && item.piled) single.push({ fill: of.fill, d });
+      else if (of) of.d += d;
     }
+    if (item.piled) fills = single;
     return fills.map(({ fill, d }) => shape("path", { d, fill: colour(fill), stroke: colour(item.ring), "stroke-width": item.line }));
   }
   /** @type {Record<string, string>} */

@@ -1,13 +1,9 @@
-/** A block of numbers painted in the browser: a ramp, marks for NaN and infinities, a histogram. */
+/** A block of numbers painted in the browser: a ramp, and marks for NaN and infinities. */
 
 import { numbers } from "./data.js";
-import { make, penOf } from "./dom.js";
 import { indexOf } from "./frame.js";
 import { Heatmap } from "./heatmap.js";
 import { cellLabels, numberText } from "./labels.js";
-import { short } from "./legend.js";
-import { countOf } from "./words.js";
-import { STYLE } from "./style.js";
 import { tr } from "../localization.js";
 
 /**
@@ -117,58 +113,3 @@ export function blockHeatmap(picture, painting, values, ends, mask, onpoint) {
 
 /** A number as it is told. @param {number} value */
 export const tell = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(7))));
-
-const BAR_BINS = 32;
-const BARS = [240, 120];
-
-/**
- * How the values are spread, as bars.
- * @param {ArrayLike<number>} values
- * @param {boolean} whole whether they are integers
- * @returns {{node: HTMLElement, draw: (theme: "light" | "dark") => void}}
- */
-export function barsOf(values, whole) {
-  let [low, high, nan, plus, minus, finite] = [Infinity, -Infinity, 0, 0, 0, 0];
-  for (let k = 0; k < values.length; k++) {
-    const value = values[k];
-    if (Number.isNaN(value)) nan++;
-    else if (value === Infinity) plus++;
-    else if (value === -Infinity) minus++;
-    else [low, high, finite] = [Math.min(low, value), Math.max(high, value), finite + 1];
-  }
-  const few = whole && high - low < BAR_BINS;
-  const bins = !finite ? 0 : few ? high - low + 1 : high > low ? BAR_BINS : 1;
-  /** @type {number[]} */
-  const counts = new Array(bins).fill(0);
-  for (let k = 0; k < values.length; k++) {
-    if (!Number.isFinite(values[k])) continue;
-    const place = few ? values[k] - low : high > low ? Math.floor(((values[k] - low) / (high - low)) * bins) : 0;
-    counts[Math.min(bins - 1, place)]++;
-  }
-  const most = Math.max(1, ...counts);
-  const [width, height] = BARS;
-  const canvas = make("canvas", { width, height, class: "tl-bars", role: "img" });
-  const odd = [[nan, "NaN"], [plus, "+∞"], [minus, "-∞"]].filter(([count]) => count).map(([count, name]) => `${count} ${name}`);
-  const words = [countOf(finite, "number"), ...odd].join(", ");
-  canvas.setAttribute("aria-label", tr("histogram of {values}", { values: words }));
-  const node = make(
-    "div", { class: "tl-histogram" },
-    make("div", { class: "tl-note" }, finite ? tr("highest bar: {count}", { count: most }) : ""),
-    canvas,
-    make("div", { class: "tl-ends" }, make("span", {}, finite ? short(low) : ""), make("span", {}, finite ? short(high) : "")),
-    make("div", {}, words),
-  );
-  return {
-    node,
-    draw(theme) {
-      const pen = penOf(canvas);
-      pen.clearRect(0, 0, width, height);
-      pen.fillStyle = STYLE.themes[theme].accent;
-      counts.forEach((count, k) => {
-        const [left, right] = [Math.round((k * width) / bins), Math.round(((k + 1) * width) / bins)];
-        const tall = count ? Math.max(1, (height * count) / most) : 0;
-        pen.fillRect(left, height - tall, Math.max(1, right - left - 1), tall);
-      });
-    },
-  };
-}

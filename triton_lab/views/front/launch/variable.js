@@ -4,7 +4,9 @@ import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { themeOf } from "../drawing/theme.js";
 import { showChanges } from "../drawing/changes.js";
-import { barsOf, blockHeatmap, tell } from "../drawing/valueblock.js";
+import { svgOf } from "../drawing/drawing.js";
+import { barsOf } from "../drawing/histogram.js";
+import { blockHeatmap, tell } from "../drawing/valueblock.js";
 import { callProgram, countOf } from "../drawing/words.js";
 import { goToOne } from "../linked.js";
 import { oneProgramPicker } from "./pickers.js";
@@ -46,8 +48,6 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
 
   const rest = () =>
     scene.dropped ? tr("This picture does not have {programs} more. Call values(..., programs=[…]).", { programs: countOf(scene.dropped, "program") }) : "";
-  /** @type {ReturnType<typeof barsOf> | null} */
-  let bars = null;
   /** @type {import("../drawing/heatmap.js").Heatmap | null} */
   let heatmap = null;
   const update = () => {
@@ -58,7 +58,7 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
     program.update();
     turn.input.value = String(iteration);
     turn.told.textContent = tr("iteration {number} of {count}", { number: iteration, count: values.length });
-    heatmap = bars = null;
+    heatmap = null;
     if (picked.program != null && !programs.includes(picked.program) && (windowed || programs.length > 1)) {
       place.replaceChildren(make("div", { class: "tl-note" }, notKept(picked.program, grid, programs.length)));
       return;
@@ -80,8 +80,7 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
     /** @type {HTMLElement[]} */
     const shown = [heatmap.node];
     if (size > 1) {
-      bars = barsOf(scene.spread ? numbers(scene.spread) : block, whole);
-      shown.push(bars.node);
+      shown.push(make("div", { class: "tl-histogram" }, svgOf(scene.bars ?? barsOf(block, whole), themeOf(node))));
     } else shown.push(make("div", { class: "tl-single" }, tell(block[0])));
     place.replaceChildren(...shown);
     if (iteration > 0 && reached[iteration - 1][row]) {
@@ -90,7 +89,6 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
       place.append(showChanges(heatmap, scene.picture, block, before, tr("iteration {number}", { number: iteration - 1 }), flashes));
     }
     heatmap.draw();
-    bars?.draw(themeOf(place));
     status.textContent = rest();
   };
   selection.subscribe(update);

@@ -2,6 +2,7 @@
 
 import { make } from "../drawing/dom.js";
 import { unravel } from "../drawing/frame.js";
+import { themeOf } from "../drawing/theme.js";
 import { countOf } from "../drawing/words.js";
 import { fieldsOf, shortText } from "./fields.js";
 import { bitsIn, copiesOf, heldOf } from "./held.js";
@@ -124,7 +125,7 @@ export function layoutOf(scene) {
     update();
   };
 
-  const matrix = matrixOf(scene.matrix, (bit) => pick({ bit }));
+  const matrix = matrixOf(scene.matrix.bits, scene.columns, (bit) => pick({ bit }));
   const menus = fields.map(({ name, size }) =>
     make(
       "select", {
@@ -160,10 +161,16 @@ export function layoutOf(scene) {
     status,
     make(
       "div", { class: "tl-row" }, tensor.heatmap.node, hardware.heatmap.node,
-      make("div", { class: "tl-heatmap tl-matrix" }, make("div", { class: "tl-title" }, scene.heading), matrix.node, sum),
+      make("div", { class: "tl-heatmap tl-matrix" }, make("div", { class: "tl-title" }, scene.columns.label), matrix.node, sum),
     ),
   );
-  return { node, draw: update };
+  return {
+    node,
+    draw() {
+      matrix.draw(themeOf(node));
+      update();
+    },
+  };
 }
 
 /** Where a bit stands among others. @param {import("./held.js").Bit[]} bits @param {import("./held.js").Bit} wanted */

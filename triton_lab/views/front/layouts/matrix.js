@@ -1,9 +1,8 @@
-/** The bit matrix of a layout as a table whose columns can be picked. */
+/** The bit matrix of a layout, whose columns can be picked. */
 
 import { make } from "../drawing/dom.js";
+import { svgOf } from "../drawing/drawing.js";
 import { tr } from "../localization.js";
-
-/** @typedef {import("../scenes.js").MatrixScene} MatrixScene */
 
 /** What a part of the hardware is called: a block of a cluster is a CTA. @param {string} part */
 export const calledPart = (part) => (part === "block" ? "CTA" : part);
@@ -18,66 +17,60 @@ export function partWord(part) {
 export const indexText = (index) => `[${index.join(", ")}]`;
 
 /**
- * @param {MatrixScene} matrix
+ * The drawing of a matrix, whose columns are picked by a click or by keys.
+ * @param {import("../scenes.js").BitScene[]} bits the columns
+ * @param {import("../scenes.js").DrawingScene} drawing
  * @param {(bit: number) => void} onpick told of the column that somebody picks
- * @returns {{node: HTMLElement, light: (bits: Set<number>, pressed: number | null) => void}}
  */
-export function matrixOf({ shape, bits }, onpick) {
-  /** @type {HTMLElement[][]} */
-  const columns = bits.map(() => []);
-  const buttons = bits.map(({ part, bit, vector, empty }, k) =>
-    make("button", {
-      type: "button", tabindex: k ? -1 : 0, "aria-pressed": "false", onclick: () => onpick(k),
-      "aria-label": empty
-        ? tr("{part} {number}: no element", { part: partWord(part), number: 2 ** bit })
-        : tr("{part} {number}: moves by {vector}", { part: partWord(part), number: 2 ** bit, vector: indexText(vector) }),
-    }, String(2 ** bit)));
-  const heads = partsOf(bits).map(([part, count]) => make("th", { colspan: count, scope: "colgroup" }, partWord(part)));
-  const numbered = buttons.map((button, k) => {
-    const cell = make("th", { scope: "col", class: startsPart(bits, k) }, button);
-    columns[k].push(cell);
-    return cell;
+export function matrixOf(bits, drawing, onpick) {
+  let [lit, reach] = [/** @type {Set<number>} */ (new Set()), 0]; // the columns that stand out; the one that the Tab key comes to
+  /** @type {number | null} */
+  let pressed = null;
+  /** @type {SVGElement[]} the bit over each column, as a button */
+  let heads = [];
+  const columnAt = (/** @type {Event} */ event) => Number(/** @type {SVGElement} */ (event.target).dataset?.tag ?? -1);
+  const node = make("div", {
+    class: "tl-scroll tl-bits",
+    onclick: (/** @type {Event} */ event) => columnAt(event) >= 0 && onpick(columnAt(event)),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      const [at, step] = [columnAt(event), { ArrowRight: 1, ArrowLeft: -1, Enter: 0, " ": 0 }[event.key]];
+      if (at < 0 || step === undefined || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (!step) return onpick(at);
+      reach = (at + step + bits.length) % bits.length;
+      show();
+      heads[reach].focus();
+    },
   });
-  const rows = shape.flatMap((size, axis) => Array.from({ length: Math.log2(size) }, (_, bit) => {
-    const cells = bits.map(({ vector }, k) => {
-      const one = (vector[axis] >> bit) & 1;
-      const cell = make("td", { class: `${startsPart(bits, k)} ${one ? "tl-one" : ""}`.trim() }, one ? "1" : "");
-      columns[k].push(cell);
-      return cell;
+  const show = () => {
+    for (const box of node.querySelectorAll("[data-tag]")) box.classList.toggle("tl-lit-bit", lit.has(Number(box.getAttribute("data-tag"))));
+    heads.forEach((head, k) => {
+      head.setAttribute("aria-pressed", String(k === pressed));
+      head.setAttribute("tabindex", k === reach ? "0" : "-1");
     });
-    return make("tr", bit ? {} : { class: "tl-first" }, make("th", { scope: "row" }, tr("index {axis}: {number}", { axis, number: 2 ** bit })), ...cells);
-  }));
-  const onkeydown = (/** @type {KeyboardEvent} */ event) => {
-    const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (event.target));
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (at < 0 || !step || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
-    const next = (at + step + buttons.length) % buttons.length;
-    buttons.forEach((button, k) => (button.tabIndex = k === next ? 0 : -1));
-    buttons[next].focus();
-    event.preventDefault();
-    event.stopPropagation();
   };
-  const table = make(
-    "table", { class: "tl-bits", onkeydown },
-    make("thead", {}, make("tr", {}, make("td", {}), ...heads), make("tr", {}, make("td", {}), ...numbered)),
-    make("tbody", {}, ...rows),
-  );
   return {
-    node: make("div", { class: "tl-scroll" }, table),
-    light(lit, pressed) {
-      columns.forEach((cells, k) => cells.forEach((cell) => cell.classList.toggle("tl-lit-bit", lit.has(k))));
-      buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === pressed)));
+    node,
+    /** @param {"light" | "dark"} theme */
+    draw(theme) {
+      const picture = svgOf(drawing, theme);
+      picture.setAttribute("role", "group");
+      heads = bits.map(({ part, bit, vector, empty }, k) => {
+        const head = /** @type {SVGElement} */ (picture.querySelector(`[data-tag="${k}"]`));
+        head.setAttribute("role", "button");
+        head.setAttribute("aria-label", empty
+          ? tr("{part} {number}: no element", { part: partWord(part), number: 2 ** bit })
+          : tr("{part} {number}: moves by {vector}", { part: partWord(part), number: 2 ** bit, vector: indexText(vector) }));
+        return head;
+      });
+      node.replaceChildren(picture);
+      show();
+    },
+    /** @param {Set<number>} columns @param {number | null} one */
+    light(columns, one) {
+      [lit, pressed] = [columns, one];
+      show();
     },
   };
 }
-
-/** The parts in order, and how many bits each has. @param {import("../scenes.js").BitScene[]} bits */
-function partsOf(bits) {
-  /** @type {Map<string, number>} */
-  const found = new Map();
-  for (const { part } of bits) found.set(part, (found.get(part) ?? 0) + 1);
-  return [...found];
-}
-
-/** The look of a column with which a part begins. @param {import("../scenes.js").BitScene[]} bits @param {number} k */
-const startsPart = (bits, k) => (k && bits[k - 1].part !== bits[k].part ? "tl-starts" : "");

@@ -16,8 +16,11 @@ import { tr } from "../localization.js";
 
 const DOMAIN_PADDING = 24; // pixels, left and right together, as in `view.css`
 
-/** The layers with their points as numbers. @param {import("../scenes.js").PlaneScene} scene */
-const layersOf = (scene) => scene.layers.map((layer) => ({ ...layer, points: numbers(layer.points) }));
+/** The layers with their points as numbers: in space, those of their circles. @param {import("../scenes.js").PlaneScene} scene */
+function layersOf({ layers, solid }) {
+  const circles = solid?.items.filter((item) => item.what === "circles") ?? [];
+  return layers.map((layer, k) => ({ ...layer, points: numbers(circles[k]?.places ?? layer.points) }));
+}
 
 /**
  * The transformed space: the same visits, where the schedule puts them.

@@ -1,73 +1,41 @@
-/** The arrays beside the domain: cells, what has been read and written, and where a cell lies. */
+/** The arrays beside the domain: where each stands, what has been read and written, and where a cell lies. */
 
-import { paintWords } from "./paint.js";
-
-/** @typedef {import("./paint.js").Look} Look */
+/** @typedef {import("../scenes.js").ArrayScene} ArrayScene */
 
 const GAP = 24;
-const NAME = 20;
 
 export class Shelf {
-  /** @param {import("../scenes.js").ArrayScene[]} arrays */
+  /** @param {ArrayScene[]} arrays */
   constructor(arrays) {
-    this.grids = arrays.map((array) => ({ ...array, side: Math.max(1, Math.min(24, 220 / array.columns, 190 / array.rows)), x: 0, y: 0 }));
+    /** With the corner of its cells. */
+    this.grids = arrays.map((array) => ({ ...array, x: 0, y: 0 }));
     this.width = this.height = 0;
     this.column(0);
   }
 
   /** One array below the other. @param {number} x where the shelf starts */
   column(x) {
-    let y = NAME;
+    this.height = 0;
     for (const grid of this.grids) {
-      [grid.x, grid.y] = [x, y];
-      y += grid.rows * grid.side + NAME + GAP;
+      [grid.x, grid.y] = [x, this.height + grid.top];
+      this.height += grid.picture.height + GAP;
     }
-    this.height = y;
-    this.width = Math.max(0, ...this.grids.map((grid) => this.wide(grid)));
+    this.width = Math.max(0, ...this.grids.map(({ picture }) => picture.width));
   }
 
   /** In rows from left to right. @param {number} top where the shelf starts @param {number} room pixels across */
   row(top, room) {
-    let [x, y, high] = [0, top + NAME, 0];
+    let [x, y, high] = [0, top, 0];
     this.width = 0;
     for (const grid of this.grids) {
-      if (x > 0 && x + this.wide(grid) > room) [x, y, high] = [0, y + high + NAME + GAP, 0];
-      [grid.x, grid.y] = [x, y];
-      high = Math.max(high, grid.rows * grid.side);
-      this.width = Math.max(this.width, x + this.wide(grid));
-      x += this.wide(grid) + GAP;
+      const { width, height } = grid.picture;
+      if (x > 0 && x + width > room) [x, y, high] = [0, y + high + GAP, 0];
+      [grid.x, grid.y] = [x, y + grid.top];
+      high = Math.max(high, height);
+      this.width = Math.max(this.width, x + width);
+      x += width + GAP;
     }
     this.height = y + high + GAP - top;
-  }
-
-  /** How wide an array is with its name. @param {import("../scenes.js").ArrayScene & {side: number}} grid */
-  wide(grid) {
-    return Math.max(grid.side * grid.columns, this.label(grid).length * 8);
-  }
-
-  /** @param {import("../scenes.js").ArrayScene} grid */
-  label(grid) {
-    return grid.shape.length ? `${grid.name}[${grid.shape.map((n, k) => `${grid.low[k]}..${grid.low[k] + n - 1}`).join(", ")}]` : grid.name;
-  }
-
-  /** @param {CanvasRenderingContext2D} pen @param {Look} look */
-  paint(pen, look) {
-    for (const grid of this.grids) {
-      paintWords(pen, this.label(grid), grid.x, grid.y - 10, 12, look.ink, "left");
-      pen.fillStyle = look.statements[0];
-      pen.fillRect(grid.x, grid.y, grid.side * grid.columns, grid.side * grid.rows);
-      if (grid.side >= 4) {
-        pen.strokeStyle = look.ground;
-        pen.lineWidth = 1;
-        pen.beginPath();
-        for (let c = 1; c < grid.columns; c++) pen.moveTo(grid.x + c * grid.side, grid.y), pen.lineTo(grid.x + c * grid.side, grid.y + grid.rows * grid.side);
-        for (let r = 1; r < grid.rows; r++) pen.moveTo(grid.x, grid.y + r * grid.side), pen.lineTo(grid.x + grid.columns * grid.side, grid.y + r * grid.side);
-        pen.stroke();
-      }
-      pen.strokeStyle = look.axis;
-      pen.lineWidth = 1;
-      pen.strokeRect(grid.x, grid.y, grid.side * grid.columns, grid.side * grid.rows);
-    }
   }
 
   /** @param {number} number @param {number} cell */

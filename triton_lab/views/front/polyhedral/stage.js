@@ -5,17 +5,16 @@ import { make, penOf, ratioOf, resize } from "../drawing/dom.js";
 import { svgOf } from "../drawing/drawing.js";
 import { STYLE } from "../drawing/style.js";
 import { countOf } from "../drawing/words.js";
-import { alongRamp, Orthographic, Plane } from "./geometry.js";
-import { paintCircle, paintDependence, paintLit, paintSpace } from "./paint.js";
+import { Orthographic, seenOf } from "../drawing/solid.js";
+import { alongRamp, Plane } from "./geometry.js";
+import { paintCircle, paintLit } from "./paint.js";
 import { Shelf } from "./shelf.js";
 import { tr } from "../localization.js";
 
 /** @typedef {import("../scenes.js").PlaneScene & Pick<import("../scenes.js").IterationScene, "order" | "arrays" | "accesses">} Staged */
-/** @typedef {import("./paint.js").Layer} Layer */
+/** @typedef {Omit<import("../scenes.js").DomainLayer, "points"> & {points: import("../drawing/data.js").Numbers}} Layer */
 /** @typedef {Omit<import("../scenes.js").AccessScene, "visits" | "cells"> & {visits: import("../drawing/data.js").Numbers, cells: import("../drawing/data.js").Numbers}} Access */
 
-const PLOT_WIDTH = 560;
-const PLOT_HEIGHT = 460;
 const MOST_LATEST = 200; // visits of one instant that are linked with what they touch
 const SHELF_GAP = 24; // between domain and arrays
 
@@ -27,7 +26,7 @@ function named({ dims, layers }) {
   });
 }
 
-/** One scene on its canvases: still, trail (what has been visited) and top (what is pointed at). */
+/** One scene: what does not move as drawings, and canvases over them for what has been visited and what is pointed at. */
 export class DomainStage {
   /** @param {Staged} scene @param {Layer[]} layers @param {(told: string, key: string) => void} tell */
   constructor(scene, layers, tell) {
@@ -41,7 +40,6 @@ export class DomainStage {
     this.places = numbers(scene.places);
     /** @type {Access[]} */
     this.accesses = scene.accesses.map((a) => ({ ...a, visits: numbers(a.visits), cells: numbers(a.cells) }));
-    this.arrows = scene.arrows.map((a) => ({ ...a, ends: numbers(a.ends) }));
     this.instants = numbers(scene.instants);
     this.count = this.visits.length / 2;
     /** What else shows the same visits. @type {DomainStage | null} */
@@ -50,10 +48,12 @@ export class DomainStage {
     this.turns = new Map();
     this.places.forEach((place, v) => this.turns.set(place, v));
     this.done = scene.order ? this.count : 0;
-    this.space = scene.dims.length === 3;
-    this.view = this.space
-      ? new Orthographic(scene, PLOT_WIDTH, PLOT_HEIGHT)
-      : new Plane(scene);
+    const [x, y, unit, radius] = scene.frame;
+    this.radius = radius;
+    this.view = scene.solid ? new Orthographic(scene.middle, [x, y], unit) : new Plane(scene);
+    /** How much room the domain takes. */
+    this.plot = scene.solid ?? scene.still ?? { width: 0, height: 0 };
+    this.space = Boolean(scene.solid);
     this.shelf = new Shelf(scene.arrays);
     this.width = this.height = 0;
     this.key = "";
@@ -62,14 +62,10 @@ export class DomainStage {
     /** @type {Set<string>} */
     this.written = new Set();
     this.node = make("div", { class: "tl-domain-stage", tabindex: 0, role: "img", "aria-label": named(scene) });
-    this.plane = make("div", { "aria-hidden": "true" });
-    this.node.append(this.plane);
-    /** @type {CanvasRenderingContext2D[]} */
-    this.pens = [0, 1, 2].map(() => {
-      const canvas = make("canvas", {});
-      this.node.append(canvas);
-      return penOf(canvas);
-    });
+    this.drawings = make("div", { "aria-hidden": "true" });
+    /** What has been visited, and what is pointed at. */
+    this.pens = [make("canvas", {}), make("canvas", {})].map(penOf);
+    this.node.append(this.drawings, ...this.pens.map(({ canvas }) => canvas));
     this.arrange(Infinity);
     this.lookup = layers.map((layer) => {
       /** @type {Map<string, number>} */
@@ -85,13 +81,13 @@ export class DomainStage {
    * @param {number} room pixels across
    */
   arrange(room) {
-    const { view, shelf } = this;
+    const { plot, shelf } = this;
     const before = [this.width, this.height];
-    shelf.column(view.width + SHELF_GAP);
-    [this.width, this.height] = [view.width + SHELF_GAP + shelf.width + 4, Math.max(view.height, shelf.height)];
+    shelf.column(plot.width + SHELF_GAP);
+    [this.width, this.height] = [plot.width + SHELF_GAP + shelf.width + 4, Math.max(plot.height, shelf.height)];
     if (shelf.grids.length && room < this.width) {
-      shelf.row(view.height, Math.max(room, view.width));
-      [this.width, this.height] = [Math.max(view.width, shelf.width + 4), view.height + shelf.height];
+      shelf.row(plot.height, Math.max(room, plot.width));
+      [this.width, this.height] = [Math.max(plot.width, shelf.width + 4), plot.height + shelf.height];
     }
     const { width, height } = this;
     if (String(before) === String([width, height])) return false;
@@ -148,34 +144,28 @@ export class DomainStage {
 
   /** What has been visited, painted anew. */
   again() {
-    this.pens[1].clearRect(0, 0, this.width, this.height);
+    this.pens[0].clearRect(0, 0, this.width, this.height);
     this.written.clear();
     this.trail(0, this.done);
   }
 
   /** @param {number} layer @param {number} point */
   centre(layer, point) {
-    const at = this.view.place(this.layers[layer].points, point * this.scene.dims.length);
-    const shift = this.view.shift(layer, this.layers.length);
-    return { x: at.x + shift.x, y: at.y + shift.y };
+    const { x, y } = this.view.place(this.layers[layer].points, point * this.scene.dims.length);
+    const [dx, dy] = this.layers[layer].shift;
+    return { x: x + dx, y: y + dy };
   }
 
+  /** Draw what does not move: the domain, and each array where it stands. */
   still() {
-    const pen = this.pens[0];
-    pen.clearRect(0, 0, this.width, this.height);
-    if (this.view instanceof Orthographic) paintSpace(pen, this.scene, this.view, this.layers, this.look);
-    if (this.scene.still) this.plane.replaceChildren(svgOf(this.scene.still, this.theme));
-    const names = this.layers.map((layer) => layer.name);
-    const size = this.scene.dims.length;
-    for (const arrows of this.arrows) {
-      const [from, to] = [arrows.source, arrows.target].map((name) => this.view.shift(names.indexOf(name), names.length));
-      for (let k = 0; k < arrows.ends.length; k += 2 * size) {
-        const a = this.view.place(arrows.ends, k);
-        const b = this.view.place(arrows.ends, k + size);
-        paintDependence(pen, this.look, arrows, { x: a.x + from.x, y: a.y + from.y }, { x: b.x + to.x, y: b.y + to.y }, Math.max(3, Math.min(9, this.view.unit * 0.17)), this.view.radius + 1);
-      }
-    }
-    this.shelf.paint(pen, this.look);
+    const { scene, view, theme } = this;
+    const drawing = scene.solid && view instanceof Orthographic ? seenOf(scene.solid, view) : scene.still;
+    const arrays = this.shelf.grids.map(({ picture, x, y, top }) => {
+      const drawn = svgOf(picture, theme);
+      Object.assign(drawn.style, { position: "absolute", left: `${x}px`, top: `${y - top}px` });
+      return drawn;
+    });
+    this.drawings.replaceChildren(...(drawing ? [svgOf(drawing, theme)] : []), ...arrays);
   }
 
   /** How many visits are made once those of `instant` are. @param {number} instant */
@@ -211,12 +201,12 @@ export class DomainStage {
 
   /** Mark the visits from `first` up to `last` as done. @param {number} first @param {number} last */
   trail(first, last) {
-    const pen = this.pens[1];
+    const pen = this.pens[0];
     const { look } = this;
     for (let v = first; v < last; v++) {
       const last = this.instants[this.count - 1];
       const colour = alongRamp(look.order, last ? this.instants[v] / last : 1);
-      paintCircle(pen, this.centre(this.visits[2 * v], this.visits[2 * v + 1]), this.view.radius, colour, look.ring);
+      paintCircle(pen, this.centre(this.visits[2 * v], this.visits[2 * v + 1]), this.radius, colour, look.ring);
       // Cells keep the colour of the strongest thing that happened to them.
       if (this.count > 20000) continue;
       for (const [access, cell] of this.touched(v)) {
@@ -250,7 +240,7 @@ export class DomainStage {
   /** Mark what is done by `instant`, as the other picture goes there. @param {number} instant */
   follow(instant) {
     const done = this.until(instant);
-    if (done < this.done) this.pens[1].clearRect(0, 0, this.width, this.height);
+    if (done < this.done) this.pens[0].clearRect(0, 0, this.width, this.height);
     this.trail(done < this.done ? 0 : this.done, done);
     this.done = done;
   }
@@ -279,7 +269,7 @@ export class DomainStage {
    */
   top(visits, echo = true) {
     if (echo && this.other) this.other.top(visits.flatMap((v) => this.other?.turns.get(this.places[v]) ?? []), false);
-    const pen = this.pens[2];
+    const pen = this.pens[1];
     pen.clearRect(0, 0, this.width, this.height);
     if (this.view instanceof Plane) for (const line of this.scene.lines) if (line.key === this.key) paintLit(pen, this.view, line, this.look);
     if (this.key.startsWith("access:")) {
@@ -298,7 +288,7 @@ export class DomainStage {
         pen.bezierCurveTo((spot.x + end.x) / 2, spot.y, (spot.x + end.x) / 2, end.y, end.x, end.y);
         pen.stroke();
       }
-      paintCircle(pen, spot, Math.max(this.view.radius * 1.3, 3), this.look.written, this.look.strong);
+      paintCircle(pen, spot, Math.max(this.radius * 1.3, 3), this.look.written, this.look.strong);
     }
   }
 
@@ -346,7 +336,7 @@ export class DomainStage {
 
   /** The first visit of the instance under a place, or -1. @param {number} x @param {number} y */
   visitAt(x, y) {
-    let [best, distance] = [-1, Math.max(9, this.view.radius * 1.6) ** 2];
+    let [best, distance] = [-1, Math.max(9, this.radius * 1.6) ** 2];
     if (this.count > 20000 && !this.space) return this.nearest(x, y);
     for (let v = 0; v < this.count; v++) {
       const at = this.centre(this.visits[2 * v], this.visits[2 * v + 1]);

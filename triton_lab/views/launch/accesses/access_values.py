@@ -9,7 +9,7 @@ import numpy as np
 
 from triton_lab import messages
 from triton_lab.launch.maps.accessed_values import ElementValues, element_values
-from triton_lab.launch.maps.value_histogram import as_float, histogram
+from triton_lab.launch.maps.value_histogram import histogram
 from triton_lab.localization import _
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.drawing import Drawing
-
-MOST = 1 << 17  # values in a live histogram
 
 
 class TouchedValues(View):
@@ -68,8 +66,9 @@ class TouchedValues(View):
         return [title(self.title()), beside([heatmap_drawing(heatmap), bars], 40)]
 
     def scene(self) -> VariableScene:
+        from triton_lab.views.drawing.histogram_figure import histogram_scene
+
         found, shape = self.found, self.argument.shape
-        every = -(-found.everything.size // MOST) or 1
         low, high = ends(found.last[found.touched])
         return {
             "kind": "variable",
@@ -88,7 +87,7 @@ class TouchedValues(View):
             "grid": list(self.accesses.launch.grid),
             "values": [buffer(found.last.astype(np.float32))],
             "mask": buffer(found.touched.astype(np.uint8)),
-            "spread": buffer(as_float(found.everything[::every]).astype(np.float32)),
+            "bars": histogram_scene(histogram(found.everything)),
             "program": 0,
             "iteration": 0,
         }

@@ -14,6 +14,7 @@ from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.maps.value_histogram import as_float, histogram
 from triton_lab.localization import _
 from triton_lab.views.drawing.cell_scenes import BlockScene, Buffer, Ends, Painting
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.drawing_text import number_text
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.scene_bounds import GridShape, Index, Many, Sentence, Whole
@@ -51,11 +52,12 @@ class _Variable(TypedDict):
 
 
 class VariableScene(_Variable, total=False):
-    """A variable. ``mask``: 0 for an untouched element; ``spread``: all values, for bars; ``line`` assigns it."""
+    """A variable. ``mask``: 0 for an untouched element; ``bars``: the histogram, if it is always the same; ``line``
+    assigns it."""
 
     line: Whole
     mask: Buffer
-    spread: Buffer
+    bars: DrawingScene
 
 
 class VariableView(View):

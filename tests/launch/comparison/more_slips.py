@@ -85,7 +85,7 @@ def products() -> Iterator[Slip]:
         ("pid_m for pid_n", "a program id along another axis", "program_id(1) instead of program_id(0)"),
         ("= for +=", "a loop that overwrites", "total added up"),
         ("pointer that stays", "a pointer that a loop does not advance", "b_ptr 512 elements further"),
-        ("N for M in the mask", "the mask", "every lane inside"),
+        ("N for M in the mask", "a wrong value", "M instead of wide"),
         ("floored grid", "the number of programs", "the grid (4, 2) instead of (3, 2)"),
         ("M and N in the wrong order", "the order of the arguments", "M and N exchanged"),
         ("a and b in the wrong order", "the order of the", "exchanged"),
@@ -210,7 +210,12 @@ def by_elements() -> Iterator[Slip]:
         ("sin", "the function called", "cos instead of sin", torch.cos(x) * y),
         ("arguments", "the order of the arguments", "x_ptr and y_ptr exchanged", y - x * 2),
         ("abs", "", "", torch.sqrt(x.abs()) + y),
-        ("exclusive", "", "", torch.cat([c.cumsum(0) - c for c in x.split(64)]) + y),
+        (
+            "exclusive",
+            "a scan that is inclusive",
+            "without itself",
+            torch.cat([c.cumsum(0) - c for c in x.split(64)]) + y,
+        ),
     ):
         grid = (4,) if how == "floored grid of elements" else (5,)
         yield one(

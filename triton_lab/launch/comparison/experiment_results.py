@@ -41,6 +41,8 @@ class Experiment:
     # Whether the elements that become equal have more than a few different values: zeros may be equal by chance.
     telling: bool = True
     place: str = ""  # its lines, if the name does not give them
+    # Whether the kernel would be unusual with the change: another one may be meant.
+    doubtful: bool = False
 
     @property
     def tried(self) -> str:
@@ -237,10 +239,11 @@ class Causes:
         explained = next((one for one in self.experiments if one.explains), None)
         partly = [one for one in self.experiments if one.helps and not one.removes and one.within is None]
         parts = list(self.named)
-        if best is not None:
-            parts.append(f"{best.cause}: {best.told()}")
-        elif explained is not None:
-            parts.append(f"{explained.cause}: {explained.told()}")
+        first = best or explained
+        if first is not None:
+            parts.append(f"{first.cause}: {first.told()}")
+            alike = [one for one in self.experiments if one.names_it and one is not first and one.doubtful]
+            parts += [_("{name} does the same").format(name=one.tried) for one in alike[:1]]
         elif self.pair is not None:
             parts.append(self.pair.cause)
         elif partly:

@@ -34,19 +34,28 @@ _UNSTEADY = {
 }
 
 
-def named_causes(comparison: Comparison) -> Iterator[str]:
-    """Causes known without experiments: races and the like, sums in any order, another dtype."""
-    launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
-    # What differs by far more than the order of additions explains has another cause.
-    differing = {one.name for one in comparison if one.count and may_be_rounding(one)}
+def unsteady(comparison: Comparison) -> Iterator[str]:
+    """The findings that may make two runs of one kernel differ. A slip, such as in an address, may be behind them."""
     seen: set[str] = set()
-    for launch in launches:
+    for launch in _launches(comparison):
         for finding in launch.findings:
             kind = _UNSTEADY.get(finding.kind)
             if kind is not None and finding.kind not in seen:
                 seen.add(finding.kind)
                 text = _("{cause} (line {line})") if finding.line is not None else "{cause}"
                 yield text.format(cause=translated(kind), line=finding.line)
+
+
+def _launches(comparison: Comparison) -> list[Launch]:
+    return [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
+
+
+def named_causes(comparison: Comparison) -> Iterator[str]:
+    """Other causes known without experiments: sums in any order, another dtype."""
+    # What differs by far more than the order of additions explains has another cause.
+    differing = {one.name for one in comparison if one.count and may_be_rounding(one)}
+    seen = {finding.kind for launch in _launches(comparison) for finding in launch.findings} & set(_UNSTEADY)
+    for launch in _launches(comparison):
         if not seen and (line := _float_atomics(launch, differing)) is not None:
             seen.add("atomics")
             yield _("atomic additions of floats, which happen in any order (line {line})").format(line=line)

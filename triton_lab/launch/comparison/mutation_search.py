@@ -6,9 +6,9 @@ named only if both changes together leave nothing that rounding does not explain
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +21,15 @@ from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment_results import Experiment, Half, Pairs
 from triton_lab.launch.comparison.mutations.addressing import addresses
 from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
+from triton_lab.launch.comparison.mutations.last_steps import LastSteps
 from triton_lab.launch.comparison.mutations.single_edits import SingleEdits
+from triton_lab.launch.comparison.mutations.written_kernel import as_written
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
+from triton_lab.launch.comparison.time_budget import Budget
 from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
@@ -38,6 +41,10 @@ Array = NDArray[Any]
 
 # How many different values must become right (fewer may by chance), and for integers how many elements.
 _DISTINCT, _WHOLE = 4, 16
+# For so many seconds other causes are looked for beside one that would make the kernel unusual.
+RIVALS = 1.0
+# Of a launch that takes so many seconds, each change is run on some programs first.
+_SLOW = 0.5
 
 
 @dataclass(eq=False)
@@ -49,6 +56,7 @@ class Search:
     plain: list[Compared]
     runs: list[tuple[Switch, Experiment, float]] = field(default_factory=list)
     probed: int = 0  # how many switches were run on some programs only
+    all_probed: bool = True
 
     @classmethod
     def of(cls, side: Side, other: Launch | None, allowed: Mapping[str, Bound | None]) -> Search:
@@ -61,9 +69,13 @@ class Search:
         launch = self.side.launch
         others = rarer(launch) if _telling(self.plain) else ()
         seen: set[bytes] = {_bytes(self.plain)}
+        slow = max(launch.seconds, launch.interpreted) > _SLOW and _telling(self.plain)
         for switch in chain(addresses(launch, self.other), meanings(launch), others):
+            if slow and switch.grid is None and not self.probe.fits(switch):
+                self.probed += 1
+                continue
             done, found = tried(self.side, switch, self.plain)
-            done = as_near(self.side, switch, done, found)
+            done = replace(as_near(self.side, switch, done, found), doubtful=switch.unusual)
             if done.helps and not done.names_it:
                 done = replace(done, telling=_telling(self.plain, found))
             yield done
@@ -74,23 +86,49 @@ class Search:
             self.runs.append((switch, done, -1.0 if not found or made in seen else self._promise(found)))
             seen.add(made)
 
-    def derived(self, seconds: float) -> Iterator[Experiment]:
-        """Try what follows from the kernel, for ``seconds``: on some programs first, and what fits there on all."""
+    def derived(self, seconds: float, doubtful: Experiment | None = None) -> Iterator[Experiment]:
+        """Try what follows from the kernel, for ``seconds``: on some programs first, and what fits there on all.
+
+        The first change that explains all is the cause, unless the kernel would be unusual with it: then others may
+        explain it as well, and a usual one among them is likelier. ``doubtful`` is such a change that is already known.
+        """
         wrong = [one.name for one in self.plain if not one.explained.all()]
         if not _telling(self.plain):
             return
-        probe, end = Probe.of(self.side, self.plain), time.monotonic() + seconds
-        for switch in SingleEdits(self.side.launch, wrong).switches():
-            if time.monotonic() > end or is_late():
-                return
+        side, budget = self._written(), Budget(seconds)
+        probe, edits = replace(self.probe, side=side), SingleEdits(side.launch, wrong)
+        found: list[Experiment] = []
+        # A last step may stand for many slips before it.
+        last = LastSteps(side.launch, wrong).switches(self.plain) if doubtful is None else ()
+        for switch in chain(edits.switches(), last):
+            if budget.spent or is_late():
+                self.all_probed = False
+                break
             self.probed += 1
-            if not probe.fits(switch):
+            if (switch.unusual and (found or doubtful)) or not probe.fits(switch):
                 continue
-            done, found = tried(self.side, switch, self.plain)
-            done = as_near(self.side, switch, done, found)
+            done, results = tried(side, switch, self.plain)
+            done = as_near(side, switch, done, results)
             if done.names_it:
-                yield done
-                return
+                found.append(replace(done, doubtful=switch.unusual))
+                if not switch.unusual:
+                    break
+                budget = Budget(min(seconds, RIVALS))
+        yield from reversed(found)
+
+    @cached_property
+    def probe(self) -> Probe:
+        """The few programs on which changes are tried first."""
+        return Probe.of(self.side, self.plain)
+
+    def _written(self) -> Side:
+        """The side with the kernel as it was written, if that gives the same results."""
+        side = replace(self.side, launch=as_written(self.side.launch))
+        try:
+            same = _bytes(side.held(replay(side.launch, strict=True))) == _bytes(self.plain)
+        except Exception:  # what the compiler leaves out of a launch may not even run
+            same = False
+        return side if same else self.side
 
     def in_pairs(self, seconds: float) -> Pairs:
         """Try two changes at once, the most promising first, up to the first cause, for ``seconds`` at most."""
@@ -100,25 +138,25 @@ class Search:
         pairs.sort(key=lambda pair: at[pair[0]] * at[pair[1]])
         if not _telling(self.plain):
             pairs = []
-        end, count = time.monotonic() + seconds, 0
+        budget, count = Budget(seconds), 0
         for one, two in pairs:
-            if time.monotonic() > end or is_late():
+            if budget.spent or is_late():
                 break
             count += 1
             both = one.with_(two)
             done, found = tried(self.side, both, self.plain)
             done = as_near(self.side, both, done, found)
             if done.names_it:
-                one, two, done = self._nearest(one, two, done, end)
+                one, two, done = self._nearest(one, two, done, budget)
                 return Pairs(self.side.title, count, len(pairs), seconds, done, (self._half(one), self._half(two)))
         return Pairs(self.side.title, count, len(pairs), seconds, None, ())
 
-    def _nearest(self, one: Switch, two: Switch, done: Experiment, end: float) -> tuple[Switch, Switch, Experiment]:
+    def _nearest(self, one: Switch, two: Switch, done: Experiment, budget: Budget) -> tuple[Switch, Switch, Experiment]:
         """The best pair among those with another change for ``one`` or ``two``: it leaves less, or is likelier."""
         for keeps in (1, 0):
             for switch, _, _ in self.runs:
                 kept = (one, two)[keeps]
-                if time.monotonic() > end or switch in (one, two) or not switch.goes_with(kept):
+                if budget.spent or switch in (one, two) or not switch.goes_with(kept):
                     continue
                 both = kept.with_(switch) if keeps == 0 else switch.with_(kept)
                 again, found = tried(self.side, both, self.plain)
@@ -178,8 +216,9 @@ def _telling(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
     """Whether the differing elements (that are right in ``found``) are too many to become right by chance."""
     for k, one in enumerate(plain):
         wrong = ~one.explained & found[k].same if found else ~one.explained
-        distinct = len(np.unique(np.asarray(wide(one.b))[wrong]))
-        if distinct >= _DISTINCT and (is_float(one.dtype) or np.count_nonzero(wrong) >= _WHOLE):
+        counts = np.unique(np.asarray(wide(one.b))[wrong], return_counts=True)[1]
+        whole = is_float(one.dtype) or counts.sum() >= _WHOLE
+        if (len(counts) >= _DISTINCT and whole) or (len(counts) > 1 and counts.sum() - counts.max() >= _WHOLE):
             return True
     return False
 

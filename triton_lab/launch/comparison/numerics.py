@@ -38,6 +38,7 @@ class Switch:
     it changes, by index. ``grid`` is another grid, ``zeroed`` an argument that is filled with zeros before the launch,
     and ``exchanged`` are two arguments to exchange. ``place`` has the lines, if the name does not. ``turned`` are
     operations, by index, that go along the other axis. ``edits`` replace operations, by index, in the plan.
+    ``unusual``: what it makes of the kernel is written less often than what stands there, such as ``<= n``.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Switch:
     place: str = ""
     turned: frozenset[int] = frozenset()
     edits: tuple[tuple[int, Edit], ...] = ()
+    unusual: bool = False
 
     def executable(self, plan: Plan) -> Executable:
         """The plan to run with this switch on."""

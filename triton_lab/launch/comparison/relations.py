@@ -130,7 +130,7 @@ def _factor(one: Compared, launch: Launch) -> str | None:
         return None
     if is_float(one.dtype) and abs(factor - 1) < 1e-3:
         return None  # a common rounding error is no factor
-    named = _named(factor, launch, 2 * _ROUNDINGS * unit_roundoff(one.dtype) if is_float(one.dtype) else 1e-12)
+    named = named_factor(factor, launch, 2 * _ROUNDINGS * unit_roundoff(one.dtype) if is_float(one.dtype) else 1e-12)
     if factor == -1 or abs(factor + 1) < 1e-6:
         return _("{name} is the expected result with the other sign").format(name=one.name)
     return _("{name} is the expected result times {factor}{named}").format(
@@ -138,7 +138,7 @@ def _factor(one: Compared, launch: Launch) -> str | None:
     )
 
 
-def _named(factor: float, launch: Launch, error: float) -> str:
+def named_factor(factor: float, launch: Launch, error: float) -> str:
     """`` (1 / n, where n is 300)``: the factor in terms of the launch's arguments; "" if there is no such form."""
     known = _numbers(launch)
     for name, value in known.items():

@@ -15,8 +15,8 @@ from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, U
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
 from triton_lab.launch.comparison.gpu_ways import emulations
-from triton_lab.launch.comparison.known_causes import named_causes
-from triton_lab.launch.comparison.mutation_search import Search
+from triton_lab.launch.comparison.known_causes import named_causes, unsteady
+from triton_lab.launch.comparison.mutation_search import RIVALS, Search
 from triton_lab.launch.comparison.numerics import (
     Switch,
     combined,
@@ -41,7 +41,7 @@ Array = NDArray[Any]
 # The seconds for trying pairs of slips, after the single ones; the user waits for it.
 PAIRS = 2.0
 # The same for changes that follow from the kernel.
-DERIVED = 4.0
+DERIVED = 6.0
 
 
 def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
@@ -52,12 +52,11 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
     """
     if comparison.verdict == EQUAL:
         return Causes((), (), True)
-    named = tuple(named_causes(comparison))
+    named, findings = tuple(named_causes(comparison)), tuple(unsteady(comparison))
     told = comparison.differences.deciding.told(comparison.letters)
     # What was passed to one kernel explains what it makes; no slip in it need be looked for.
     passed = bool(told) and comparison.same
     slips = comparison.verdict in (DIFFERENT, UNKNOWN) and not named and not passed
-    named = ((told,) if told else ()) + named
     # If rounding is known not to explain it, other roundings are tried last. For elements that depend on a choice that
     # rounding may change, this is not known.
     differing = [one for one in comparison if one.count and one.written]
@@ -76,9 +75,11 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
                 twin = comparison.other is comparison.launch
                 found += [replace(one, telling=False) if bounded and slips and not twin else one for one in nearer]
             elif slips:
-                singles, pairs, probed = _on_slips(comparison, seconds)
+                singles, pairs, probed = _on_slips(comparison, seconds, not findings)
                 found += singles
         late = is_late()
+    slip = any(one.names_it for one in found)
+    named = ((told,) if told else ()) + (() if slip else findings) + named
     return Causes(tuple(found), named, pairs=pairs, seconds=seconds if late else None, probed=probed)
 
 
@@ -168,9 +169,12 @@ def _in_full_float32(comparison: Comparison) -> Iterator[Experiment]:
     yield as_near(side, switch, made, found) if made.helps else made
 
 
-def _on_slips(comparison: Comparison, seconds: float | None) -> tuple[tuple[Experiment, ...], tuple[Pairs, ...], int]:
+def _on_slips(
+    comparison: Comparison, seconds: float | None, in_pairs: bool
+) -> tuple[tuple[Experiment, ...], tuple[Pairs, ...], int]:
     """Try slips (other masks, strides and the like) in both launches, up to the first change or pair that is the cause.
 
+    ``in_pairs``: also two at once.
     They run on the CPU, wherever the launch ran. The number is that of changes that were run on some programs only.
     """
     written = [one for one in comparison if one.written]
@@ -190,18 +194,22 @@ def _on_slips(comparison: Comparison, seconds: float | None) -> tuple[tuple[Expe
         except CannotReplay:
             continue
     found: list[Experiment] = []
+    probing = DERIVED if seconds is None else seconds / 2
     for search in searches:
         found += _in_time(search.one_by_one())
         if found and found[-1].names_it:
-            return tuple(found), (), 0
-    probing = DERIVED if seconds is None else seconds / 2
+            if found[-1].doubtful:
+                last = found.pop()
+                found += [*_in_time(search.derived(min(probing, RIVALS), last)), last]
+            return tuple(found), (), sum(one.probed for one in searches)
     for search in searches:
         found += _in_time(search.derived(max(0.0, min(probing, left())) / len(searches)))
         if found and found[-1].names_it:
             return tuple(found), (), sum(one.probed for one in searches)
     made = []
     trying = PAIRS if seconds is None else seconds
-    for search in searches:
+    # What one change that was not tried may explain must not be laid to two.
+    for search in searches if in_pairs and all(one.all_probed for one in searches) else ():
         made.append(search.in_pairs(max(0.0, min(trying, left())) / len(searches)))
         if made[-1].found is not None:
             break

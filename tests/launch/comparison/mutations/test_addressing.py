@@ -52,7 +52,7 @@ def test_a_stride_is_found_that_goes_on_from_iteration_to_iteration(wording: Wor
     right = recorded(lambda: tile_in_steps[(1,)](x, torch.empty(16, 32), 64, 32, ROWS=16, BLOCK=32))
     cause = lab.compare(launch, right).cause
     line = launch.accesses[0].line
-    wording(cause.split(" (CPU)")[0], name="x_ptr", line=f"line {line}", right=32, wrong=30, kernel="tile_in_steps")
+    wording(cause.split(" (CPU)")[0], name="BLOCK", line=f"line {line}", right=32, wrong=30, kernel="tile_in_steps")
 
 
 def test_a_mask_is_found_that_stops_short_in_a_later_chunk(wording: Wording) -> None:

@@ -1,7 +1,8 @@
 """Switches for wrong masks and strides.
 
 A mask is replaced by all lanes inside the tensor, or by all lanes inside the row of the block. A stride is replaced by
-one of the tensor's own, or by one that the other launch uses for it.
+one of the tensor's own, or by one that the other launch uses for it. Both change an access, and not what is written: so
+they are `Switch.unusual`, and an edit of the source that does the same is likelier.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
                 layers = redirected({op.index: _masked(argument, rows) for _unused, op, argument in group})
                 yield Switch(
                     name, f"the mask {_on_lines(group)}",
-                    redirects=(layers,), ops=_indices(group), place=_place(group),
+                    redirects=(layers,), ops=_indices(group), place=_place(group), unusual=True,
                 )  # fmt: skip
 
 
@@ -149,6 +150,7 @@ def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
                 redirects=(layers,),
                 ops=_indices(part),
                 place=_place(part, names),
+                unusual=True,
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -77,7 +77,7 @@ def program_ids(launch: Launch) -> Iterator[Switch]:
             both = [op for op in ops_of(launch, "tt.get_program_id") if op.attributes["axis"] in (one, two)]
             edits = [(op.index, with_attributes(axis=one + two - op.attributes["axis"])) for op in both]
             yield Switch(name, _("the axes of the program ids"), edits=tuple(edits), ops=indices(both))
-    yield from _uses(launch, asked)
+    yield from _uses(launch)
     for axis, extent in enumerate(launch.grid):
         if extent > 1 and axis not in asked:
             for op in ops_of(launch, "tt.make_range"):
@@ -85,20 +85,18 @@ def program_ids(launch: Launch) -> Iterator[Switch]:
                 yield switch_of(name, _("a program id that is missing in the offsets"), op, _added(axis))
 
 
-def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
-    """Switches that replace one use of an id by the id along another axis."""
-    for axis, op in asked.items():
-        users = users_of(launch, op.results[0])
+def _uses(launch: Launch) -> Iterator[Switch]:
+    """Switches that replace all uses of an id, then one of them, by the id along another axis."""
+    for op in ops_of(launch, "tt.get_program_id"):
+        axis, users = op.attributes["axis"], users_of(launch, op.results[0])
         for other, extent in enumerate(launch.grid):
             if other == axis or extent == 1:
                 continue
-            if len(users) > 1:
-                name = f"program_id({other}) instead of program_id({axis}){lines_of(launch, op)}"
-                yield switch_of(name, _("a program id along another axis"), op, with_attributes(axis=other))
-            for user, position in users if len(users) > 1 or other not in asked else ():
+            name = f"program_id({other}) instead of program_id({axis}){lines_of(launch, op)}"
+            yield switch_of(name, _("a program id along another axis"), op, with_attributes(axis=other))
+            for user, position in users if len(users) > 1 else ():
                 if not user.regions and user.name != "tt.call":
-                    place = op if len(users) == 1 else user
-                    name = f"program_id({other}) instead of program_id({axis}){lines_of(launch, place)}"
+                    name = f"program_id({other}) instead of program_id({axis}){lines_of(launch, user)}"
                     yield switch_of(name, _("a program id along another axis"), user, _instead(position, other))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from triton_lab.ir import Op, Type, effects
+from triton_lab.backend.source.kernel_source import is_tritons
+from triton_lab.ir import Op, Type, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Function, Region
+from triton_lab.ir.value_flow import conditions
 from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, source
 from triton_lab.localization import _
 
@@ -34,6 +36,12 @@ class KernelScope:
         """The operation that computes each value."""
         return makers(self.function)
 
+    def owners(self, op: Op) -> list[str]:
+        """The names of the arguments that the pointer of an access may come from."""
+        flat = self.launch.plan_arguments
+        roots = self.launch.executable.roots.get(op.index)
+        return [one.name for one in flat if one.kind != "scalar"] if roots is None else [flat[k].name for k in roots]
+
     @cached_property
     def names(self) -> Mapping[int, str]:
         """What the user calls each value that has a name; what a loop leaves is called as within it.
@@ -42,9 +50,8 @@ class KernelScope:
         """
         names = {number: name for number, name in enumerate(self.function.names) if name}
         for op in self.function.walk():
-            owner = self.launch.owner_of(op.index) if op.index in self.launch.kinds else None
-            if owner is not None and op.results:
-                names.setdefault(op.results[0], owner.name)
+            if effects.is_access(op) and op.results and len(owners := self.owners(op)) == 1:
+                names.setdefault(op.results[0], owners[0])
             if op.name == "scf.for":
                 for number, argument in zip(op.results, op.regions[0].blocks[0].arguments[1:], strict=True):
                     names.setdefault(number, names.get(argument, ""))
@@ -53,26 +60,51 @@ class KernelScope:
     @cached_property
     def stores(self) -> list[Op]:
         """The stores to the differing arguments."""
-        found = []
-        for op in self.function.walk():
-            owner = self.launch.owner_of(op.index) if op.index in self.launch.kinds else None
-            if effects.writes(op) and owner is not None and owner.name in self.arguments:
-                found.append(op)
-        return found
+        every = [op for op in self.function.walk() if effects.writes(op)]
+        return [op for op in every if not set(self.owners(op)).isdisjoint(self.arguments)]
 
     @cached_property
     def ops(self) -> list[Op]:
-        """The operations of the user's lines from which the differing elements are computed, the last ones first."""
+        """The operations of the user's lines from which the differing elements are computed, the last ones first.
+
+        What decides whether and how often these run belongs to them.
+        """
         flow, name = Flow.of(self.launch.executable.plan), self.function.name
-        behind = flow.behind(Value(name, number) for op in self.stores for number in op.operands)
-        loops = [op for op in self.function.walk() if op.regions]
-        behind |= flow.behind(Value(name, number) for op in loops for number in op.operands[:3])
+        start = {Value(name, number) for op in self.stores for number in op.operands}
+        loops = [op for op in self.function.walk() if op.regions and op.name not in traits.FOLDS]
+        start |= {Value(name, number) for op in loops for number in op.operands[:3]}
+        behind = flow.behind(start | set(conditions(self.launch.executable.plan)))
         found = [
             op
             for op in self.function.walk()
             if op in self.stores or op in loops or any(Value(name, number) in behind for number in op.results)
         ]
-        return [op for op in reversed(found) if self.launch.lines.get(op.index) is not None]
+        inner = {each.index for op in found if op.name in traits.FOLDS for each in op.walk()} - {
+            op.index for op in found if op.name in traits.FOLDS
+        }
+        return [op for op in reversed(found) if op.index not in inner and self.launch.lines.get(op.index) is not None]
+
+    @cached_property
+    def library(self) -> frozenset[int]:
+        """The operations, by index, that stand in functions of Triton's library, such as those of random numbers."""
+        return frozenset(
+            op.index for op in self.function.walk() if op.location is not None and is_tritons(op.location.file)
+        )
+
+    @cached_property
+    def own(self) -> list[Op]:
+        """Those of `ops` that the user wrote."""
+        return [op for op in self.ops if op.index not in self.library]
+
+    def uses(self) -> Iterator[tuple[Op, int]]:
+        """The operands of `ops` that the user gave: of functions of the library those that come from outside of it."""
+        for op in self.ops:
+            if op.regions and op.name != "scf.for":
+                continue
+            for k, number in enumerate(op.operands[:3] if op.regions else op.operands):
+                maker = self.made.get(number)
+                if op.index not in self.library or maker is None or maker.index not in self.library:
+                    yield op, k
 
     @cached_property
     def scope(self) -> Mapping[int, Sequence[int]]:
@@ -87,9 +119,15 @@ class KernelScope:
                     for inner in op.regions:
                         within(inner, here)
                     here += op.results
+                known = here if block is region.blocks[0] else known  # the first block runs before all others
 
         within(self.function.body, [])
         return found
+
+    @cached_property
+    def place(self) -> Mapping[int, int]:
+        """The place of each operation in the order of the program, by index."""
+        return {op.index: k for k, op in enumerate(self.function.walk())}
 
     def type(self, number: int) -> Type:
         """The type of a value."""

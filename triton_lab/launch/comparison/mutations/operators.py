@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triton_lab.ir import Op, traits
-from triton_lab.ir.plan import Block, Region
 from triton_lab.ir.plan_edits import (
     Edit,
     Editor,
@@ -35,6 +34,7 @@ from triton_lab.launch.comparison.mutations.ir_query import (
     source,
     unused,
 )
+from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import N_, _, translated
@@ -61,7 +61,9 @@ def comparisons(launch: Launch) -> Iterator[Switch]:
                 name = _("{SPELLED} instead of {SPELLED_2}{lines_of}").format(
                     SPELLED=_SPELLED[meant], SPELLED_2=_SPELLED[predicate], lines_of=lines_of(launch, op)
                 )
-                yield switch_of(name, "a comparison", op, with_attributes(predicate=meant))
+                made = switch_of(name, "a comparison", op, with_attributes(predicate=meant))
+                # Ranges of numbers begin at what is compared, and end before it.
+                yield replace(made, unusual=_SPELLED[meant] in ("<=", ">"))
 
 
 def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit) -> Switch:
@@ -257,17 +259,6 @@ def guards(launch: Launch) -> Iterator[Switch]:
 def _taken_off(editor: Editor, op: Op) -> Sequence[Op]:
     """The function of what its operand is above the greatest of its row."""
     (x,) = op.operands
-    type = editor.type(x)
-    row, one = replace(type, shape=type.shape[:-1]), replace(type, shape=())
-    arguments = editor.value(one), editor.value(one)
-    larger = editor.op(op, "arith.maxnumf", arguments, one)
-    end = replace(editor.op(op, "tt.reduce.return", larger.results, one), results=())
-    axis = {"axis": len(row.shape)}
-    greatest = editor.op(op, "tt.reduce", (x,), row, axis)
-    greatest = replace(greatest, regions=(Region((Block(arguments, (larger, end)),)),))
-    spread = [editor.op(op, "tt.splat", greatest.results, type)]
-    if row.shape:
-        column = editor.op(op, "tt.expand_dims", greatest.results, replace(type, shape=(*row.shape, 1)), axis)
-        spread = [column, editor.op(op, "tt.broadcast", column.results, type)]
-    apart = editor.op(op, "arith.subf", (x, *spread[-1].results), type)
-    return [greatest, *spread, apart, replace(op, operands=apart.results)]
+    greatest = spread_reduction(editor, op, x, "arith.maxnumf")
+    apart = editor.op(op, "arith.subf", (x, *greatest[-1].results), editor.type(x))
+    return [*greatest, apart, replace(op, operands=apart.results)]

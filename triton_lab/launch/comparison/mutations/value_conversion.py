@@ -1,0 +1,79 @@
+"""Puts a value where one of another shape or type stands: spread over the lanes, and cast, as Triton would."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from triton_lab.ir import Op, Type
+from triton_lab.ir.plan_edits import Edit, Editor, with_operand
+
+
+def may_stand_for(given: Type, type: Type, rows: bool = False) -> bool:
+    """Whether a value of type ``given`` may be spread and cast to ``type``; with ``rows``, one number for each row."""
+    if given.is_pointer or type.is_pointer or given.is_opaque or type.is_opaque or type.bits == 1:
+        return given == type
+    if given.is_float and type.is_integer:
+        return False
+    rows = rows and given.shape == type.shape[:1]
+    return not given.shape or rows or _spreads(given.shape, type.shape)
+
+
+def _spreads(given: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return len(given) == len(shape) and all(a in (1, b) for a, b in zip(given, shape, strict=True))
+
+
+def converted(editor: Editor, near: Op, number: int, type: Type) -> tuple[list[Op], int]:
+    """The operations that make of a value one of ``type``, for which `may_stand_for` holds, and what they give."""
+    made: list[Op] = []
+
+    def then(name: str, made_type: Type, **attributes: int) -> None:
+        made.append(editor.op(near, name, (made[-1].results[0] if made else number,), made_type, attributes))
+
+    given = editor.type(number)
+    name = _cast(given, type)
+    if name:
+        given = replace(given, element=type.element)
+        then(name, given)
+    if given.shape != type.shape and not given.shape:
+        then("tt.splat", type)
+    elif given.shape != type.shape:
+        for axis in range(len(given.shape), len(type.shape)):
+            given = replace(given, shape=(*given.shape, 1))
+            then("tt.expand_dims", given, axis=axis)
+        if given.shape != type.shape:
+            then("tt.broadcast", type)
+    return made, made[-1].results[0] if made else number
+
+
+def _cast(given: Type, type: Type) -> str:
+    if given.element == type.element:
+        return ""
+    if given.is_float:
+        return "arith.extf" if given.bits < type.bits else "arith.truncf"
+    if type.is_float:
+        return "arith.uitofp" if given.bits == 1 else "arith.sitofp"
+    if given.bits < type.bits:
+        return "arith.extui" if given.bits == 1 else "arith.extsi"
+    return "arith.trunci"
+
+
+def with_value(position: int, other: int) -> Edit:
+    """The operation with another value at ``position``, spread and cast to the type that stands there."""
+
+    def edit(editor: Editor, op: Op) -> list[Op]:
+        made, number = converted(editor, op, other, editor.type(op.operands[position]))
+        return [*made, *with_operand(position, number)(editor, op)]
+
+    return edit
+
+
+def with_factor(position: int, name: str, other: int) -> Edit:
+    """The operation with the operand at ``position`` and a value combined by the operation ``name``."""
+
+    def edit(editor: Editor, op: Op) -> list[Op]:
+        number = op.operands[position]
+        made, factor = converted(editor, op, other, editor.type(number))
+        both = editor.op(op, name, (number, factor), editor.type(number))
+        return [*made, both, *with_operand(position, both.results[0])(editor, op)]
+
+    return edit

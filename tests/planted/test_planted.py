@@ -10,6 +10,7 @@ import pytest
 
 import triton_lab
 from tests.planted import (
+    asynchronous_layouts,
     contiguity,
     grids,
     infinities,
@@ -28,7 +29,7 @@ from tests.planted.plant import Plant, planted
 from triton_lab.interpreter.kernel_errors import KernelError
 
 # Notes that no innocent gets, either.
-NOTES = ("alias", "nan-comparison", "unused-load")
+NOTES = ("alias", "nan-comparison", "unused-load", *asynchronous_layouts.NOTES)
 PLANTS = planted()
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")
 
@@ -80,6 +81,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         *contiguity.INNOCENTS,
         *grids.INNOCENTS,
         *negative_divisions.INNOCENTS,
+        *asynchronous_layouts.INNOCENTS,
     ],
     ids=lambda run: run.__name__,
 )

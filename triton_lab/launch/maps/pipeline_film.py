@@ -34,6 +34,7 @@ _STEPS = {
     "waited": N_("continues"),
     "read": N_("reads"),
     "written": N_("writes"),
+    "unwritten": N_("reads what was never written"),
     "fenced": N_("fence between proxies"),
     "begin": N_("begins"),
     "end": N_("ends"),

@@ -220,7 +220,7 @@ class Layout:
         ...                   warps_per_cta=[1, 1], order=[0, 1])
         >>> plain = lab.layout("swizzled_shared", (32, 32), vec=1, per_phase=1, max_phase=1, order=[1, 0])
         >>> print(plain.plot_access(down).text().splitlines()[-1])
-        bank 0 has to give 8 different words: 8 lanes are served in 8 turns
+        Bank 0 has to give 8 different words: 8 lanes are served in 8 turns.
         """
         self.access(registers)  # raises for what is no access
         view: View = provided("Layout.plot_access")(self, registers, warp)

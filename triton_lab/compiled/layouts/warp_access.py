@@ -99,8 +99,8 @@ def told(access: WarpAccess) -> str:
     worst = int(access.bank_words.max())
     part = count(len(access.part), "lane")
     if worst <= 1:
-        return _("each bank gives at most one word: {lanes} are served at once").format(lanes=part)
-    return _("bank {bank} has to give {words}: {lanes} are served in {turns}").format(
+        return _("Each bank gives at most one word: {lanes} are served at once.").format(lanes=part)
+    return _("Bank {bank} has to give {words}: {lanes} are served in {turns}.").format(
         bank=int(access.bank_words.argmax()),
         words=count(worst, "different word"),
         lanes=part,

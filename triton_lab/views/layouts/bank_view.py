@@ -141,7 +141,7 @@ class BankView(View):
         for bank, number in enumerate(numbers.tolist()):
             index = self._index(number)
             word = (self.lines.start + row) * BANKS + bank
-            if index and word not in self.lanes and width_of(index, TINY) < WIDE - 2:
+            if index and word not in self.lanes and width_of(index, TINY) < WIDE - 1:
                 yield DrawnText(LEFT + (bank + 0.5) * WIDE, y + HIGH / 2, index, TINY, "ink", "center")
 
     def _colour(self, number: int) -> str:

@@ -19,12 +19,12 @@ from triton_lab.localization import N_, _
 
 
 class OutsideBoxRule(Rule):
-    """A block that a tensor descriptor accesses lies outside of its tensor, or begins before it."""
+    """A block that a tensor descriptor accesses lies outside of its tensor, or is stored to before it."""
 
     kind = "outside-box"
     severity = NOTE
     subject = N_("blocks outside of a descriptor's tensor")
-    summary = N_("A block that a tensor descriptor accesses lies outside of its tensor, or begins before it.")
+    summary = N_("A block that a tensor descriptor accesses lies outside of its tensor, or is stored to before it.")
     why = N_(
         "TMA reads zeros (or NaN, if the descriptor asks for it) where there is no tensor, counts their bytes at the "
         "barrier like all others, and stores nothing there. Nothing faults, so that a wrong coordinate shows in the "
@@ -35,21 +35,23 @@ class OutsideBoxRule(Rule):
         "access out where a block lies outside as a whole."
     )
     intended = N_(
-        "If a kernel needs the zeros: a convolution that begins before the tensor, or a pipeline that loads further "
-        "than it uses. A block that is cut off by the end of the tensor is no finding."
+        "If a kernel needs the zeros, or is a pipeline that loads further than it uses. A block that the end of the "
+        "tensor cuts off is no finding, nor is a load that begins before the tensor."
     )
     blind = N_("A wrong coordinate that lies within the tensor is not seen.")
     concerned = Concerned.ONE
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
-        """One finding for each access of which a block lies outside, or begins before the tensor."""
+        """One finding for each access of which a block lies outside, or a stored one begins before the tensor."""
         launch = evidence.launch
         wrong: dict[tuple[int, bool], list[tuple[SeenAccess, Flags]]] = {}
         for sight in evidence.sights("load", "store", "atomic"):
             mask = sight.event.mask
             if not by_descriptor(sight.op) or not isinstance(mask, MaskBox):
                 continue
-            outside, before = _outside(mask), _before(mask)
+            outside = _outside(mask)
+            # A load that begins before its tensor gets the zeros that a convolution needs.
+            before = _before(mask) if sight.kind != "load" else np.zeros(1, np.bool_)
             for is_whole, flags in ((True, outside), (False, before & ~outside)):
                 if flags.any():
                     flags = np.broadcast_to(flags, sight.event.programs.shape)
@@ -61,7 +63,7 @@ class OutsideBoxRule(Rule):
             told = (
                 _("{program} accesses a block of {name} that lies outside of the tensor as a whole: {effect}")
                 if is_whole
-                else _("{program} accesses a block of {name} that begins before the tensor: there {effect}")
+                else _("{program} stores a block of {name} that begins before the tensor: there {effect}")
             )
             message = told.format(
                 program=messages.program(int(programs[0]), launch.grid),

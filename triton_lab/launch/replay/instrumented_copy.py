@@ -115,7 +115,7 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
 
 
 def _partitions(kernel: Any, tree: ast.Module) -> list[tuple[str, Any]]:
-    """The functions that a kernel of Gluon runs as partitions of warps, by the names of globals that it has for them."""
+    """The functions that a kernel of Gluon runs as partitions of warps, by the names of its globals."""
     calls = (
         node
         for node in ast.walk(tree)

@@ -266,8 +266,8 @@ def test_many_launches_are_one_view_with_a_card_for_each(run: Callable[[str], An
     assert view.part("launch/49")["scene"]["grid"] == [2, 1, 1]
 
 
-# A pipeline is there for kernels with shared memory alone.
-@pytest.mark.parametrize("name", [name for name in VIEWS if name not in ("none", "pipeline")])
+# These are there for kernels with shared memory alone.
+@pytest.mark.parametrize("name", [name for name in VIEWS if name not in ("none", "pipeline", "shared_memory")])
 def test_each_view_opens_its_tab_and_stands_in_the_static_picture(
     name: str, run: Callable[[str], Any], shell: SimpleNamespace
 ) -> None:

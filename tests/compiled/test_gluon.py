@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+import torch
 import triton
 from triton.compiler.errors import CompilationError
 
 import triton_lab as lab
 from tests.gluon import kernels
+from tests.planted import asynchronous_layouts
 from triton_lab.compiled.architecture import architecture
 from triton_lab.compiled.request import source_of
+from triton_lab.launch.checks.analysis.partition_registers import LEAST, PartitionRegisters, partition_registers
 
 BLOCKED = kernels.gl.BlockedLayout([4], [32], [4], [0])
 pytestmark = pytest.mark.usefixtures("cache")
@@ -61,3 +66,41 @@ def test_types_with_commas_stand_in_a_text() -> None:
 def test_a_block_too_narrow_for_its_layout_is_refused_before_the_compiler_ends_the_process() -> None:
     with pytest.raises(ValueError, match="a_desc"):
         lab.compile(kernels.product, kernels.product_types(step=16), {"num_warps": 4}, "sm_90")
+
+
+def test_a_launch_is_compiled_as_gluon_from_its_first_line_on() -> None:
+    with lab.record() as launches:
+        asynchronous_layouts.shared_out_kernel[(1,)](torch.zeros(64, 128))
+    made = launches[0].compile("sm_90")
+    alone = lab.compile(asynchronous_layouts.shared_out_kernel, "*fp32:16", {}, "sm_90")
+    assert next(iter(made.stages)) == "glir" and made.stages["ptx"] == alone.stages["ptx"]
+
+
+def handed_out(kernel, *given, **constants) -> tuple[PartitionRegisters, str]:
+    with lab.record() as launches:
+        kernel[(1,)](*given, **constants)
+    (found,) = partition_registers(launches[0].executable.plan)
+    return found, str(launches[0].compile("sm_90").stages["ptx"])
+
+
+def test_registers_are_handed_out_as_the_compiler_does() -> None:
+    found, ptx = handed_out(asynchronous_layouts.greedy_kernel, MENDED=True)
+    assert (found.asked, found.left) == ((168, 168), 168) and {"168", "256"} >= raised(ptx)
+    found, ptx = handed_out(asynchronous_layouts.greedy_kernel, MENDED=False)
+    assert found.left < LEAST and not raised(ptx)
+    found, ptx = handed_out(asynchronous_layouts.shared_out_kernel, torch.zeros(64, 128))
+    assert (found.needs, found.left) == ((64, 0), 256) and raised(ptx) == {"256"}
+
+
+def raised(ptx: str) -> set[str]:
+    """The registers that warps get more of."""
+    return set(re.findall(r"setmaxnreg\.inc\.sync\.aligned\.u32\s+(\d+)", ptx))
+
+
+def test_what_does_not_fit_is_spilled() -> None:
+    spilled = []
+    for mended in (True, False):
+        with lab.record() as launches:
+            asynchronous_layouts.narrow_kernel[(1,)](torch.zeros(64, 128), MENDED=mended)
+        spilled.append(launches[0].compile("sm_90").metadata.spills)
+    assert spilled[0] == 0 < spilled[1]

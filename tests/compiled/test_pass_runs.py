@@ -10,12 +10,16 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from tests.gluon.cases import cases, launch
 from triton_lab.compiled.compiled import Compiled
-from triton_lab.compiled.pass_runs import NOT_RUN, runs_of
+from triton_lab.compiled.module_values import ModuleValues
+from triton_lab.compiled.pass_run import NOT_RUN
+from triton_lab.compiled.pass_runs import runs_of
 from triton_lab.compiled.passes import Passes
 from triton_lab.examples import all_examples, example
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR
 from triton_lab.launch.launch import Launch
+from triton_lab.views.compiled.passes_view import PassesView, with_values
 from triton_lab.views.launch.gallery import launches_of
 
 # Examples whose kernel another one has, too.
@@ -105,3 +109,87 @@ def test_the_fusion_of_loops_that_some_tritons_get_wrong() -> None:
     else:
         assert runs.first is not None and runs.first.changed.argument == "tritongpu-fuse-nested-loops"
         assert runs.first.first is not None and runs.first.first[0].b.item() == 4
+
+
+def value_at(module: ModuleValues, operation: str) -> list[str]:
+    return [module.values[k] for k, line in enumerate(module.lines) if operation in line and k in module.values]
+
+
+def test_values_stand_beside_the_lines_of_each_stage() -> None:
+    _launch, compiled = doubled()
+    runs = compiled.run()
+    for stage in ("ttir", "ttgir"):
+        found = runs.values(stage)
+        assert value_at(found, "arith.addf") == ["0, 2, 4, 6, …"] and value_at(found, "tt.load")[0] == "0, 1, 2, 3, …"
+        assert "x[0], x[0], x[0], x[0], …" in value_at(found, "tt.splat")
+        line = next(line for line in str(found).splitlines() if "arith.addf" in line)
+        assert line.endswith("// 0, 2, 4, 6, …")
+    assert ("#ttg." in str(runs.values("ttgir"))) > ("#ttg." in str(runs.values("ttir")))
+    for number in (one.number for one in runs):
+        assert runs.values(number).values
+    with pytest.raises(LookupError):
+        runs.values("ptx")
+    with pytest.raises(ValueError, match="1"):
+        runs.values(program=1)
+
+
+@triton.jit
+def looped_kernel(x, out, n, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in range(n):
+        total += tl.load(x + k * BLOCK + tl.arange(0, BLOCK)) * (1 + tl.program_id(0))
+    tl.store(out + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), total)
+
+
+def test_a_line_of_a_loop_has_its_last_value_of_the_chosen_program() -> None:
+    with triton_lab.record() as launches:
+        looped_kernel[(3,)](torch.arange(64.0), torch.zeros(48), 4, BLOCK=16)
+    runs = launches[0].compile("sm_90").run()
+    found = runs.values(program=2)
+    assert found.program == 2
+    (product,) = value_at(found, "arith.mulf")
+    assert product.startswith("144, 147, 150, 153, …") and "4 times" in product
+    (total,) = value_at(found, "scf.for")
+    assert total.startswith("288, 300, 312, 324, …")
+
+
+def test_partitions_of_a_gluon_kernel_have_values_too() -> None:
+    with triton_lab.record() as launches:
+        launch(next(case for case in cases(1) if case.kernel == "three_partitions"))
+    found = launches[0].compile("sm_90").run().values("ttgir")
+    assert value_at(found, "ttg.local_load") and value_at(found, "arith.addf") and not found.stopped
+
+
+def test_many_programs_run_in_part_and_the_result_says_so() -> None:
+    with triton_lab.record() as launches:
+        looped_kernel[(100,)](torch.arange(64.0), torch.zeros(1600), 4, BLOCK=16)
+    found = launches[0]
+    found.seconds = 1000.0  # as if each program took ten seconds
+    compiled = found.compile("sm_90")
+    assert isinstance(compiled, Compiled)
+    runs = compiled.run(seconds=300.0)
+    assert runs.programs is not None and 1 <= len(runs.programs) < 100 and runs.unknown == []
+    assert "100" in runs.looked_at() and runs.looked_at() in runs.headline() and runs.first is None
+    assert compiled.run(seconds=300.0) is runs
+
+
+def test_nothing_is_run_after_the_time_and_that_is_told() -> None:
+    _launch, compiled = doubled()
+    runs = compiled.run(seconds=0.0)
+    assert [one.verdict for one in runs] == [NOT_RUN] * len(runs) and len(runs.unknown) == len(runs)
+
+
+def test_a_diff_has_the_values_before_and_after() -> None:
+    diff = "@@ -3,2 +7,2 @@\n %a = one\n-%b = two\n+%b = three"
+    told = with_values(diff, {2: "1", 3: "2"}, {6: "10", 7: "20"})
+    assert told.splitlines()[1:] == [" %a = one  // 10", "-%b = two  // 2", "+%b = three  // 20"]
+    _launch, compiled = doubled()
+    scene = PassesView(compiled).scene()
+    assert (
+        any(
+            "+" in line and "arith.addf" in line and "// 0, 2, 4, 6" in line
+            for one in scene["passes"]
+            for line in one["diff"].splitlines()
+        )
+        and "0" in scene["note"]
+    )

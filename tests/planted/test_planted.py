@@ -10,6 +10,7 @@ import pytest
 
 import triton_lab
 from tests.planted import (
+    asynchronous_layouts,
     contiguity,
     grids,
     infinities,
@@ -89,6 +90,15 @@ def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None
     assert launches
     found = [each for launch in launches for each in launch.findings if each.severity != "note" or each.kind in NOTES]
     assert not found, "\n\n".join(map(str, found))
+
+
+@pytest.mark.parametrize("run", asynchronous_layouts.INNOCENTS, ids=lambda run: run.__name__)
+def test_right_layouts_get_no_note_either(run: Callable[[], None]) -> None:
+    with triton_lab.record() as launches:
+        run()
+    found = [each for launch in launches for each in launch.findings if each.severity != "note"]
+    found += [each for launch in launches for each in launch.findings if each.kind in asynchronous_layouts.NOTES]
+    assert launches and not found, "\n\n".join(map(str, found))
 
 
 def test_there_are_enough_of_every_kind() -> None:

@@ -129,25 +129,29 @@ class Compiled:
         return passes_of(self.request, self.kernel, (self.file, self.line))
 
     @cached_property
-    def _pass_runs(self) -> PassRuns:
-        from triton_lab.compiled.pass_runs import runs_of
+    def _pass_runs(self) -> dict[float, PassRuns]:
+        return {}
 
-        launch, _unused = self._recorded()
-        passes = self.passes
-        assert self.request is not None
-        return runs_of(passes, self.request, launch, (self.file, self.line))
-
-    def run(self) -> PassRuns:
+    def run(self, seconds: float = 60.0) -> PassRuns:
         """Run the module after each pass of the compiler on the launch's inputs: which pass changes the result?
 
         TTIR and TTGIR are run on the CPU as they stand after each pass, of Triton kernels and of Gluon's. The kernel
-        is compiled once for this and for `passes`. Raises CompileError where that fails, LookupError without a launch,
-        CannotReplay for a launch that cannot be run again.
+        is compiled once for this and for `passes`. If all programs would take longer than ``seconds``, as many run as
+        that allows, and the result says which; `PassRuns.values` has what a program computes line by line. Raises
+        CompileError where the compilation fails, LookupError without a launch, CannotReplay for a launch that cannot be
+        run again.
 
         >>> launch.compile("sm_90").run().first is None
         True
         """
-        return self._pass_runs
+        from triton_lab.compiled.pass_runs import runs_of
+
+        launch, _unused = self._recorded()
+        if seconds not in self._pass_runs:
+            passes = self.passes
+            assert self.request is not None
+            self._pass_runs[seconds] = runs_of(passes, self.request, launch, (self.file, self.line), seconds)
+        return self._pass_runs[seconds]
 
     @property
     def problems(self) -> tuple[str, ...]:

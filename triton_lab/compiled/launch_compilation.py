@@ -116,7 +116,9 @@ def _as_it_was(launch: Recorded, kernel: Any) -> Any:
     if fingerprint(kernel) == launch.surroundings.known:
         return kernel
 
-    class Then(JITFunction):  # type: ignore[misc]
+    kind = type(kernel) if isinstance(kernel, JITFunction) else JITFunction
+
+    class Then(kind):  # type: ignore[misc, valid-type]
         """A JITFunction that Triton's cache does not confuse with the present kernel."""
 
     before = Then(kernel.fn, do_not_specialize=kernel.do_not_specialize)
@@ -144,4 +146,6 @@ def _source(launch: Recorded, kernel: Any, target: Architecture) -> Any:
         for path in {**source.attrs, **short}
     }
     attributes = {path: told for path, told in sorted(known.items()) if told}
-    return ASTSource(kernel, source.signature, dict(source.constants), attributes)
+    # Gluon has a class of its own, whose modules begin further on in the compiler.
+    made = type(source) if isinstance(source, ASTSource) else ASTSource
+    return made(kernel, source.signature, dict(source.constants), attributes)

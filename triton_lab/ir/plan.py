@@ -149,6 +149,11 @@ class Plan:
         """The programs of a cluster, as TTGIR notes them; 1 where it does not."""
         return self._noted("num-ctas", 1)
 
+    @property
+    def registers(self) -> int:
+        """The most registers of a thread, as TTGIR notes them (``maxnreg``); 0 where it does not."""
+        return self._noted("maxnreg", 0)
+
     def _noted(self, name: str, default: int) -> int:
         found = re.search(rf'"ttg\.{name}" = (\d+)', self.text)
         return default if found is None else int(found[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +14,14 @@ class Type:
     ``element`` is the MLIR spelling of the scalar (``i32``, ``f16``, ``bf16``, ``f8E4M3FN``), or ``ptr`` or ``desc``.
     Integers have no sign, except the ``ui32`` in a descriptor's block. ``shape`` is the block's shape, ``()`` for a
     scalar. ``pointee`` is what a pointer points at, the block that a descriptor describes, or the block in a part of
-    shared memory (``memdesc``), whose ``layout`` is TTGIR's text. ``token`` stands for asynchronous work.
+    shared memory (``memdesc``). ``layout`` is TTGIR's text for the layout of a block or of a part of shared memory, ""
+    where there is none; types that differ only in it are equal. ``token`` stands for asynchronous work.
     """
 
     element: str
     shape: tuple[int, ...] = ()
     pointee: Type | None = None
-    layout: str = ""
+    layout: str = field(default="", compare=False)
 
     @property
     def is_pointer(self) -> bool:
@@ -88,9 +89,12 @@ def parse_type(text: str) -> Type:
     """
     text = text.strip()
     if text.startswith("tensor<"):
-        shape, inner = _split_shape(text[len("tensor<") : -1])
+        inside = text[len("tensor<") : -1]
+        shape, inner = _split_shape(inside)
         scalar = parse_type(inner)
-        return Type(scalar.element, shape, scalar.pointee)
+        # TTIR has no layouts, so that most types need no second look.
+        layout = _parts(inside)[1:2] if ", #" in inside else []
+        return Type(scalar.element, shape, scalar.pointee, "".join(layout))
     if text.startswith("!tt.ptr<"):
         inside = text[len("!tt.ptr<") : -1]
         return Type("ptr", (), parse_type(_ADDRESS_SPACE.sub("", inside)))

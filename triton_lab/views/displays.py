@@ -13,6 +13,7 @@ PROVIDED = {
     "Launch.page": "triton_lab.views.launch.card.launch_plot_accessor:page_of",
     "Launch.plot": "triton_lab.views.launch.card.launch_plot_accessor:LaunchPlot",
     "Launches.plot": "triton_lab.views.launch.card.launch_table:LaunchTable",
+    "Layout.plot_access": "triton_lab.views.layouts.bank_view:layout_access",
     "Layout.plot": "triton_lab.views.layouts.layout_view:LayoutView",
     "Maximal.plot": "triton_lab.views.polyhedral.maximal_view:MaximalView",
     "PageDomain.plot": "triton_lab.views.polyhedral.page_view:PageFigures",

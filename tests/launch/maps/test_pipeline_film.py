@@ -70,3 +70,16 @@ def test_a_kernel_without_shared_memory_has_no_film() -> None:
     from triton_lab.views.launch.gallery import launches_of
 
     assert not has_film(launches_of(example("vector_add"))[0])
+
+
+def test_a_wait_that_an_arrival_ends_says_whose_it_was() -> None:
+    film = PipelineFilm(launched(cases.tiled, partitioned.three_partitions, 2))
+    ended = [one for one in film.moments if one.touches.startswith("empty") and one.after]
+    arrivals = {one.line for one in film.moments if one.touches.startswith("empty") and "arrives" in one.told}
+    assert ended and all(any(str(line) in one.after for line in arrivals) for one in ended)
+
+
+def test_a_buffer_that_the_warps_fill_holds_what_they_stored() -> None:
+    film = PipelineFilm(launched(cases.tiled, partitioned.three_partitions, 2))
+    full = [one for one in film.spans if one.row == "out" and one.kind == "full"]
+    assert len(full) == 9 and all(one.last == other.first for one, other in pairwise(full))

@@ -83,6 +83,14 @@ def bank_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> Ban
     ``memory`` has the byte at which each element begins, in the tensor's shape; an element has ``bits`` bits. Raises
     LayoutError.
     """
+    return use_of(*lane_starts(memory, bits, registers), bits)
+
+
+def lane_starts(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> tuple[npt.NDArray[np.int64], int]:
+    """The byte at which each lane begins, ``(warps, instructions, 32)``, and how many elements it moves at once.
+
+    The arguments are those of `bank_use`. Raises LayoutError.
+    """
     if memory.shape != registers.shape:
         raise LayoutError(
             _("the shapes differ: {shape} in shared memory, {shape2} in registers").format(
@@ -97,11 +105,16 @@ def bank_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> Ban
         )
     addresses = memory.reshape(-1)[_held(registers)]
     vector = _vector(addresses, bits)
-    starts = addresses[:, :, ::vector].transpose(0, 2, 1).reshape(-1, 32)
+    return addresses[:, :, ::vector].transpose(0, 2, 1), vector
+
+
+def use_of(starts: npt.NDArray[np.int64], vector: int, bits: int) -> BankUse:
+    """The banks' work for what `lane_starts` gives."""
+    requests = starts.reshape(-1, 32)
     width = vector * bits // 8
-    found = wavefronts(starts, width)
-    needed = wavefronts(np.broadcast_to(np.arange(32) * width, (len(starts), 32)).astype(np.int64), width)
-    return BankUse(vector, len(starts), int(found.sum()), int(np.minimum(found, needed).sum()), int(found.max()))
+    found = wavefronts(requests, width)
+    needed = wavefronts(np.broadcast_to(np.arange(32) * width, (len(requests), 32)).astype(np.int64), width)
+    return BankUse(vector, len(requests), int(found.sum()), int(np.minimum(found, needed).sum()), int(found.max()))
 
 
 def _held(linear: Linear) -> npt.NDArray[np.int64]:

@@ -23,6 +23,7 @@ from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.views.layouts.layout_view import LayoutView
+    from triton_lab.views.view import View
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,22 @@ class Layout:
                 _("an access goes from a layout in registers to a layout in shared memory: shared.access(registers)")
             )
         return bank_use(self.addresses(), self.bits, registers.linear)
+
+    def plot_access(self, registers: Layout, warp: int = 0) -> View:
+        """This shared memory bank by bank, with what one warp accesses at once, by a layout in registers.
+
+        Raises LayoutError for other layouts than one in shared memory and one in registers, and for a warp that does
+        not exist.
+
+        >>> down = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], threads_per_warp=[32, 1],
+        ...                   warps_per_cta=[1, 1], order=[0, 1])
+        >>> plain = lab.layout("swizzled_shared", (32, 32), vec=1, per_phase=1, max_phase=1, order=[1, 0])
+        >>> print(plain.plot_access(down).text().splitlines()[-1])
+        Bank 0 has to give 8 different words: 8 lanes are served in 8 turns.
+        """
+        self.access(registers)  # raises for what is no access
+        view: View = provided("Layout.plot_access")(self, registers, warp)
+        return view
 
     @cached_property
     def _empty(self) -> int:

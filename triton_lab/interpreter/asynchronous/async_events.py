@@ -16,7 +16,8 @@ from triton_lab.ir import Op
 
 # "issued": work was started; "landed": it has ended; "committed": what was started is a group now. "arrived": a barrier
 # counts an arrival; "phase": a phase of it has ended; "waits": a wait has begun; "waited": it has ended. "read",
-# "written": the program itself touched a buffer. "fenced": a fence of proxies. "begin", "end": of a partition.
+# "written": the program itself touched a buffer. "unwritten": bytes are read that were never written. "fenced": a fence
+# of proxies. "begin", "end": of a partition.
 EventKind = Literal[
     "issued",
     "landed",
@@ -27,6 +28,7 @@ EventKind = Literal[
     "waited",
     "read",
     "written",
+    "unwritten",
     "fenced",
     "begin",
     "end",

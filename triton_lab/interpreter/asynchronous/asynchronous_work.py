@@ -92,6 +92,7 @@ class Asynchronous:
         """What a program itself reads. Raises KernelError if that is not in order with what is pending."""
         view.buffer.accesses.check(view, programs, op, writes=False, proxy="generic")
         self.tell("read", op, programs, view)
+        self._tell_unwritten(op, programs, view)
         return view.read(programs)
 
     def write(self, view: SharedView, programs: Array, op: Op, values: Array) -> None:
@@ -136,6 +137,8 @@ class Asynchronous:
                 noted = accesses.check(view, work.programs, work.op, writes=writes, proxy=proxy, ends_later=ends_later)
                 if noted is not None and ends_later:
                     work.noted.append(noted)
+        for view in work.reads:
+            self._tell_unwritten(work.op, work.programs, view)
         self._works += 1
         self.version += 1
         work.number = self._works
@@ -265,6 +268,12 @@ class Asynchronous:
                 touches=tuple((one.buffer, np.asarray(one.base), writes) for one, writes in touched),
             )
         )
+
+    def _tell_unwritten(self, op: Op, programs: Array, view: SharedView) -> None:
+        """Tell the listener of a read of bytes that were never written."""
+        if self.listener is not None and len(missing := view.unwritten(programs)):
+            part = view if len(view.base) == 1 else view.take(np.searchsorted(programs, missing))
+            self.tell("unwritten", op, missing, part)
 
     def _land(self, work: PendingWork, chosen: Array, op: Op | None) -> None:
         """End work for the programs at these positions, and what has to end before it."""

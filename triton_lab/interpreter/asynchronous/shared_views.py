@@ -119,6 +119,7 @@ class Buffer:
         self.site = site
         self.barriers: Any = None
         self._bytes: Array | None = None
+        self._written: Array | None = None  # which of the bytes
         self._blocks: list[_Block] = []
 
     @property
@@ -127,6 +128,13 @@ class Buffer:
         if self._bytes is None:
             self._bytes = np.full((len(self.programs), self.size), _UNWRITTEN, np.uint8)
         return self._bytes
+
+    @property
+    def written(self) -> Array:
+        """Which bytes were written, apart from the blocks that are kept, ``(programs, size)``."""
+        if self._written is None:
+            self._written = np.zeros((len(self.programs), self.size), bool)
+        return self._written
 
     def rows(self, programs: Array) -> Array:
         """The rows of some of the programs."""
@@ -158,6 +166,7 @@ class Buffer:
                 # One index for all programs: NumPy then moves whole rows of elements.
                 numbers = (block.base + block.placement.offsets) // size
                 self.bytes.view(block.values.dtype)[:, numbers] = block.values
+                self.written.reshape(len(self.programs), -1, size)[:, numbers] = True
             else:
                 left.append(block)
         self._blocks = left
@@ -244,6 +253,19 @@ class SharedView:
             self.buffer.settle(one, self.placement)
         rows, numbers = self._places(programs)
         self.buffer.bytes.view(self.dtype)[rows, numbers] = values
+        self.buffer.written.reshape(len(self.buffer.programs), -1, self.dtype.itemsize)[rows, numbers] = True
+
+    def unwritten(self, programs: Array) -> Array:
+        """Those programs for which some of its bytes were never written."""
+        base = self.fixed()
+        if base is not None and self.buffer.whole(base, self.placement, self.dtype) is not None:
+            return programs[:0]
+        for one in {int(byte) for byte in self.base}:
+            self.buffer.settle(one, self.placement)
+        rows, numbers = self._places(programs)
+        size = self.dtype.itemsize
+        marks = self.buffer.written.reshape(len(self.buffer.programs), -1, size)[rows, numbers]
+        return programs[~marks.reshape(len(programs), -1).all(1)]
 
     def _places(self, programs: Array) -> tuple[Array, Array]:
         """Rows and numbers of its elements: ``(programs, *1)`` and ``(programs, *block)``."""

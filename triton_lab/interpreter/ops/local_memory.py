@@ -62,7 +62,7 @@ def name_of(frame: Frame, number: int) -> str:
     return frame.routine.function.names[number]
 
 
-def _assigned_to(op: Op) -> str:
+def variable_of(op: Op) -> str:
     """The variable of the kernel that gets a buffer, even if a helper allocates it; "" if it is not known."""
     names = [place.name for place in op.location.frames() if place.name] if op.location else []
     return names[-1] if names else ""
@@ -72,7 +72,7 @@ def allocated(frame: Frame, op: Op, shared: bool = True) -> SharedView:
     """A new buffer in shared memory, or in tensor memory, whole."""
     type = frame.result_type(op)
     placement = placement_of(type)
-    name = _assigned_to(op) or name_of(frame, op.results[0])
+    name = variable_of(op) or name_of(frame, op.results[0])
     buffer = frame.machine.asynchronous.buffer(frame.programs, placement.high, name, shared, op.index)
     return SharedView(buffer, np.zeros(1, np.int64), placement, dtype_of(block_of(type)))
 
@@ -269,4 +269,4 @@ def truth(frame: Frame, op: Op, position: int, value: Value) -> Array:
     return np.broadcast_to(spread(value, type).reshape(-1), (frame.count,))
 
 
-__all__ = ["TOKEN", "allocated", "block_of", "filling", "name_of", "placement_of", "truth", "view_of"]
+__all__ = ["TOKEN", "allocated", "block_of", "filling", "name_of", "placement_of", "truth", "variable_of", "view_of"]

@@ -88,12 +88,17 @@ def of_launch(launch: Recorded, target: str = "") -> Results:
     return Results(title, found, _written(launch, was, found))
 
 
-def _written(launch: Recorded, was: Mapping[str, Array], found: Mapping[str, Array]) -> tuple[str, ...]:
-    """The names of the tensors that a store or an atomic of the launch is for, and of those whose bytes changed."""
+def written_by(launch: Recorded) -> list[str]:
+    """The names of the tensors that a store or an atomic of the launch is for."""
     writing = {op.index for op in launch.executable.plan.walk() if effects.writes(op)}
     # In a launch that was stopped, stores that did not run count too.
     owners = [launch.owner_of(op) for op in sorted(writing) if launch.events.get(op) or launch.error is not None]
-    names = {owner.name for owner in owners if owner is not None}
+    return list(dict.fromkeys(owner.name for owner in owners if owner is not None))
+
+
+def _written(launch: Recorded, was: Mapping[str, Array], found: Mapping[str, Array]) -> tuple[str, ...]:
+    """The names of the tensors that a store or an atomic of the launch is for, and of those whose bytes changed."""
+    names = set(written_by(launch))
     names |= {name for name in found if name in was and found[name].tobytes() != was[name].tobytes()}
     names |= {name for name, _unused, _unused in launch.outputs}
     return tuple(argument.name for argument in tensors(launch) if argument.name in names)

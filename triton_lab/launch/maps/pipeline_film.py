@@ -28,16 +28,18 @@ _STEPS = {
     "issued": N_("starts"),
     "landed": N_("ends"),
     "committed": N_("makes a group"),
-    "arrived": N_("an arrival is counted"),
-    "phase": N_("a phase ends"),
+    "arrived": N_("arrives at"),
+    "phase": N_("ends a phase of"),
     "waits": N_("waits"),
-    "waited": N_("continues"),
+    "waited": N_("has waited"),
     "read": N_("reads"),
     "written": N_("writes"),
+    "unwritten": N_("reads what was never written"),
     "fenced": N_("fence between proxies"),
     "begin": N_("begins"),
     "end": N_("ends"),
 }
+_WAITS = {"waits": N_("waits for"), "waited": N_("has waited for")}  # of a barrier
 # A part of a buffer: the operation that allocates the buffer, by index, and the part's first byte.
 Place = tuple[int, int]
 SpanKind = Literal["work", "wait", "fills", "full", "reads", "phase"]
@@ -60,13 +62,22 @@ class FilmSpan:
 
 @dataclass(frozen=True)
 class FilmMoment:
-    """One event: what happens, in words, in which ``row``, on which ``line``, to which ``work`` (0: none)."""
+    """One event: what happens, in words, in which ``row``, on which ``line``, to which ``work`` (0: none).
+
+    ``touches`` names the buffers or barriers, and ``after`` what came first, if it was waited for.
+    """
 
     row: str
     told: str
     line: int | None
     work: int = 0
     touches: str = ""
+    after: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        return f"{self.told} {self.touches}".strip() + (f", {self.after}" if self.after else "")
 
 
 @dataclass
@@ -114,14 +125,30 @@ class PipelineFilm:
     def moments(self) -> list[FilmMoment]:
         """Each event in words."""
         made = []
-        for event in self.events:
+        for now, event in enumerate(self.events):
             touched = [self.slots[place] for place, _writes in self._touched(event)]
             row = partition_name(event.partition)
             who = translated(WORKERS[event.queue]) if event.work and event.kind in ("issued", "landed") else row
             told = _("{who}: {what}").format(who=who, what=translated(_STEPS[event.kind]))
+            if touched and event.kind in _WAITS:
+                told = _("{who}: {what}").format(who=who, what=translated(_WAITS[event.kind]))
+            after = self._ended_by(now) if event.kind == "waited" else ""
             line = self._line(event.work_op if event.kind == "landed" else event.op)
-            made.append(FilmMoment(row, told, line, event.work, ", ".join(touched)))
+            made.append(FilmMoment(row, told, line, event.work, ", ".join(touched), after))
         return made
+
+    def _ended_by(self, now: int) -> str:
+        """The arrival that ended the wait whose end is event ``now``, in words; "" if none did."""
+        here = [place for place, _writes in self._touched(self.events[now])]
+        for event in reversed(self.events[:now]):
+            if event.kind == "phase" and [place for place, _writes in self._touched(event)] == here:
+                if event.work:
+                    return ""  # work ended it, which is named by itself
+                line, who = self._line(event.op), partition_name(event.partition)
+                if line is None:
+                    return _("until {who} arrived").format(who=who)
+                return _("until {who} arrived in line {line}").format(who=who, line=line)
+        return ""
 
     @cached_property
     def rows(self) -> list[str]:
@@ -167,6 +194,12 @@ class PipelineFilm:
                 for place, writes in self._touched(event):
                     if writes and (slot := self.slots[place]) in full:
                         yield FilmSpan(slot, "full", full.pop(slot), now, "")
+            elif event.kind == "written":
+                for place, _writes in self._touched(event):
+                    if (slot := self.slots[place]) in full:
+                        yield FilmSpan(slot, "full", full.pop(slot), now, "")
+                    if place not in self._barrier_places:
+                        full[slot] = now
             elif event.kind == "landed" and event.work in begun:
                 yield from self._work(*begun.pop(event.work), now)
                 full |= {self.slots[place]: now for place, writes in self._touched(event) if writes}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.asynchronous.shared_views import SharedView
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op, Plan, traits
@@ -21,8 +22,10 @@ from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.dataflow import Value as PlanValue
 from triton_lab.ir.lane_exchange import exchanges
 from triton_lab.ir.traits import LaneMap
+from triton_lab.ir.traits.trait import Kind
 from triton_lab.ir.value_flow import HANDS_ON, decisive
 from triton_lab.launch.propagation import lane_sets
+from triton_lab.launch.propagation.buffer_needs import BufferWrite, WrittenBytes, is_product, of_factors, write_of
 from triton_lab.launch.propagation.element_functions import inside_of_others
 from triton_lab.launch.recording.watcher import Watcher
 
@@ -35,7 +38,8 @@ Maps = tuple[tuple[LaneMap, ...], ...]
 class ExecutedStep:
     """One executed operation; ``need`` are the elements needed of each result, ``(1, *block)``, or None.
 
-    ``decided_by`` are the values that decided where control went.
+    ``decided_by`` are the values that decided where control went. ``moved``: the elements that are needed of what a
+    copy brings into shared memory.
     """
 
     op: Op
@@ -44,10 +48,16 @@ class ExecutedStep:
     results: Sequence[Value]
     need: list[Array | None]
     decided_by: Sequence[Value] = ()
+    moved: Array | None = None
 
     def shape(self, number: int) -> Shape:
         """The shape of a value of the step's function."""
         return self.frame.type(number).shape
+
+    def operand_shape(self, position: int) -> Shape:
+        """The shape of an operand, in registers or in shared memory."""
+        value = self.operands[position]
+        return value.shape if isinstance(value, SharedView) else self.shape(self.op.operands[position])
 
 
 class RunRecord(Watcher):
@@ -75,6 +85,8 @@ class RunRecord(Watcher):
         }
         # The bounds of each run of a loop, after the step of this number.
         self._bounds: dict[int, list[tuple[int, Sequence[Value]]]] = {}
+        # What was written to shared and tensor memory, in order.
+        self._writes: list[BufferWrite] = []
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         if op.index in self._inside:
@@ -87,6 +99,9 @@ class RunRecord(Watcher):
         step = ExecutedStep(op, frame, tuple(operands), tuple(results), [None] * len(results), decided)
         for number, (value, made) in enumerate(zip(step.results, op.results, strict=True)):
             self._makers.setdefault(id(value), []).append((len(self.steps), number, step.shape(made)))
+        written = write_of(len(self.steps), op, step.operands, step.results)
+        if written is not None:
+            self._writes.append(written)
         self.steps.append(step)
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
@@ -114,6 +129,32 @@ class RunRecord(Watcher):
             for bound in bounds:
                 self._need(before, bound, (), np.ones(1, np.bool_))
 
+    def ask_buffer(self, before: int, view: SharedView, need: Array) -> None:
+        """Note that the elements ``need`` of a part of shared memory are needed: as the last writes have left them."""
+        wanted = WrittenBytes(view, need)
+        for written in reversed(self._writes):
+            if written.step >= before or written.view.buffer is not view.buffer:
+                continue
+            hit = wanted.hit(written.view)
+            if not hit.any():
+                continue
+            step = self.steps[written.step]
+            if written.factors is not None:
+                needs = of_factors(hit, [one.shape for one in written.factors])
+                for factor, some in zip(written.factors, needs, strict=True):
+                    self.ask_buffer(written.step, factor, some)
+            elif written.value is None:
+                step.moved = hit if step.moved is None else step.moved | hit
+            else:
+                shape = step.shape(step.op.operands[written.value])
+                self.ask(
+                    written.step, step, written.value, hit if shape == hit.shape[1:] else np.ones((1, *shape), bool)
+                )
+            if not written.adds:
+                wanted.found(written.view, hit)
+            if not wanted.wanted.any():
+                return
+
     def _need(self, before: int, value: Value, shape: Shape, need: Array) -> None:
         # An operation may return its operand unchanged: the last one to do so passes the need on.
         for position, number, made in reversed(self._makers.get(id(value), ())):
@@ -127,6 +168,14 @@ class RunRecord(Watcher):
         maps: dict[Op, Maps] = {}
         for position in range(start - 1, -1, -1):
             step = self.steps[position]
+            if step.moved is not None:
+                for operand, number in enumerate(step.op.operands):
+                    if not step.frame.type(number).is_opaque:
+                        shape = step.shape(number)
+                        some = step.moved if shape == step.moved.shape[1:] else np.ones((1, *shape), np.bool_)
+                        self.ask(position, step, operand, some)
+                yield step
+                continue
             if not any(need is not None and need.any() for need in step.need):
                 continue
             if step.op.name in HANDS_ON:
@@ -142,8 +191,11 @@ class RunRecord(Watcher):
                 if step.op not in maps:
                     maps[step.op] = traits.lanes(step.op, step.frame.routine.types)
                 for operand, need in enumerate(_needs(step, maps[step.op])):
+                    given = step.operands[operand]
                     if need.any():
                         self.ask(position, step, operand, need)
+                    if isinstance(given, SharedView) and not isinstance(step.results[0], SharedView):
+                        self.ask_buffer(position, given, _of_buffer(step, operand, given))
             yield step
 
 
@@ -155,6 +207,17 @@ def _needs(step: ExecutedStep, lanes: Maps) -> list[Array]:
         return elements(step.operands[position], step.frame.type(op.operands[position]))
 
     found = [np.zeros((1, *step.shape(number)), np.bool_) for number in op.operands]
+    first = step.need[0] if step.need else None
+    if first is not None and is_product(op):  # of a product of registers and shared memory: rows, columns, the sum
+        known = [*of_factors(first, [step.operand_shape(k) for k in range(2)]), first]
+        known = [one if one.ndim == all_.ndim else all_ | True for one, all_ in zip(known, found, strict=False)]
+        return [*known, *(one | True for one in found[len(known) :])]
+    if traits.of(op.name).kind is Kind.ORDERS:  # it passes on what it waits for
+        for need, passed in zip(step.need, step.results, strict=True):
+            for position, operand in enumerate(step.operands):
+                if operand is passed and need is not None:
+                    found[position] = found[position] | need
+        return found
     for need, result, maps in zip(step.need, op.results, lanes, strict=True):
         if need is None or not need.any():
             continue
@@ -162,6 +225,16 @@ def _needs(step: ExecutedStep, lanes: Maps) -> list[Array]:
             some = lane_sets.operands(rule, need, step.shape(number), step.shape(result), value)
             found[position] = found[position] | some
     return found
+
+
+def _of_buffer(step: ExecutedStep, position: int, view: SharedView) -> Array:
+    """The elements of a part of shared memory that the needed elements of the results depend on."""
+    need = step.need[0]
+    if need is not None and is_product(step.op):
+        return of_factors(need, [step.operand_shape(k) for k in range(2)])[position]
+    if need is not None and need.shape[1:] == view.shape and position == 0:
+        return need
+    return np.ones((1, *view.shape), np.bool_)
 
 
 _Deciding = tuple[tuple[str, tuple[int, ...]], Op, int | str]

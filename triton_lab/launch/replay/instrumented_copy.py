@@ -22,6 +22,7 @@ from triton_lab.localization import _
 
 PREFIX = "triton_lab probe "
 _PROBE = "__triton_lab_probe__"
+_SPECIALIZE = "warp_specialize"
 
 
 @dataclass(frozen=True)
@@ -101,12 +102,28 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
             ).format(name=kernel.__name__)
         )
     fixed: dict[int, Any] = {}
-    weaver = _Weaver(first_line(kernel) - 1)
-    woven = ast.fix_missing_locations(weaver.visit(ast.parse(kernel.src)))
+    variables: list[Variable] = []
+    tree = ast.parse(kernel.src)
+    names: dict[str, Any] = {_PROBE: _probe(fixed)}
     # The text is only hashed: the remark keeps the twin apart from the kernel in Triton's cache.
-    probe = {_PROBE: _probe(fixed)}
-    _unused, executable = remade(source, metadata, surroundings, woven, kernel.src + "\n# probed", probe)
-    return Twin(executable, tuple(weaver.variables), fixed)
+    for name, part in _partitions(kernel, tree):
+        woven = _Weaver(first_line(part) - 1, variables, f"{name}.").woven(ast.parse(part.src))
+        names[name] = _other(part, woven, part.src + "\n# probed", {**part.__globals__, _PROBE: names[_PROBE]})
+    woven = _Weaver(first_line(kernel) - 1, variables).woven(tree)
+    _unused, executable = remade(source, metadata, surroundings, woven, kernel.src + "\n# probed", names)
+    return Twin(executable, tuple(variables), fixed)
+
+
+def _partitions(kernel: Any, tree: ast.Module) -> list[tuple[str, Any]]:
+    """The functions that a kernel of Gluon runs as partitions of warps, by the names of its globals."""
+    calls = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == _SPECIALIZE
+    )
+    handed = {name.id for call in calls for name in ast.walk(call) if isinstance(name, ast.Name)}
+    found = ((name, kernel.__globals__.get(name)) for name in sorted(handed))
+    return [(name, value) for name, value in found if isinstance(value, type(kernel)) and value.fn is not None]
 
 
 def remade(
@@ -123,28 +140,37 @@ def remade(
     Triton's front end, and CannotReplay if the surroundings cannot be restored.
     """
     import triton
-    from triton.compiler import ASTSource
-    from triton.runtime.jit import JITFunction
 
     from triton_lab.backend.compiler import TARGET, options_of
     from triton_lab.backend.source.muted_output import unheard
 
     kernel = source.fn
-    packed = pickle.dumps(tree)  # Triton needs its own copy of the tree: `copy.deepcopy` takes five times as long
-
-    class OtherFunction(JITFunction):  # type: ignore[misc]
-        def parse(self) -> ast.Module:
-            return cast(ast.Module, pickle.loads(packed))
-
-    other = OtherFunction(kernel.fn, do_not_specialize=kernel.do_not_specialize)
-    other._unsafe_update_src(text)
-    other.__globals__ = {**surroundings.restore(kernel), **(names or {})}
-    made = ASTSource(other, source.signature, dict(source.constants), source.attrs)
+    other = _other(kernel, tree, text, {**surroundings.restore(kernel), **(names or {})})
+    # Gluon has a class of sources, and of functions, of its own.
+    made = type(source)(other, source.signature, dict(source.constants), source.attrs)
+    options = options_of(metadata)
+    if made.language.name == "GLUON":  # its front end asks what the GPU has
+        options["arch"] = metadata.arch
     # The probes find `fixed` values while compiling, and Triton's cache does not hold those: always compile.
     with triton.knobs.compilation.scope(), unheard():
         triton.knobs.compilation.always_compile = True
-        compiled = triton.compile(made, target=TARGET, options=options_of(metadata))
+        compiled = triton.compile(made, target=TARGET, options=options)
     return made, Executable.of(parse_plan(compiled.asm["plan"].decode()))
+
+
+def _other(function: Any, tree: ast.Module, text: str, scope: dict[str, Any]) -> Any:
+    """A function of Triton's with another tree and other globals; ``text`` identifies the tree in Triton's cache."""
+    packed = pickle.dumps(tree)  # Triton needs its own copy of the tree: `copy.deepcopy` takes five times as long
+    kind: Any = type(function)
+
+    class OtherFunction(kind):  # type: ignore[misc]
+        def parse(self) -> ast.Module:
+            return cast(ast.Module, pickle.loads(packed))
+
+    other = OtherFunction(function.fn, do_not_specialize=function.do_not_specialize)
+    other._unsafe_update_src(text)
+    other.__globals__ = scope
+    return other
 
 
 def _probe(fixed: dict[int, Any]) -> Any:
@@ -168,12 +194,20 @@ def _probe(fixed: dict[int, Any]) -> Any:
 
 
 class _Weaver(ast.NodeTransformer):
-    """Puts a probe after each statement that gives names a value."""
+    """Puts a probe after each statement that gives names a value.
 
-    def __init__(self, shift: int) -> None:
+    ``variables`` grows by those that are found, whose names get a ``prefix``; lines are moved by ``shift``.
+    """
+
+    def __init__(self, shift: int, variables: list[Variable], prefix: str = "") -> None:
         self.shift = shift
-        self.variables: list[Variable] = []
+        self.variables = variables
+        self.prefix = prefix
         self.outermost = True
+
+    def woven(self, tree: ast.Module) -> ast.Module:
+        """The tree with probes in it."""
+        return cast(ast.Module, ast.fix_missing_locations(self.visit(tree)))
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if not self.outermost:
@@ -211,7 +245,7 @@ class _Weaver(ast.NodeTransformer):
     def _probe(self, name: str, near: ast.AST) -> ast.stmt:
         number = len(self.variables)
         line: int = near.lineno  # type: ignore[attr-defined]
-        self.variables.append(Variable(number, name, line + self.shift))
+        self.variables.append(Variable(number, self.prefix + name, line + self.shift))
         call = ast.Call(ast.Name(_PROBE, ast.Load()), [ast.Constant(number), ast.Name(name, ast.Load())], [])
         return ast.copy_location(ast.Expr(call), near)
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.asynchronous.shared_views import SharedView
 from triton_lab.interpreter.runtime_values import Descriptor
 from triton_lab.interpreter.runtime_values import elements as elements_of
-from triton_lab.ir import effects
+from triton_lab.ir import Op, effects
 from triton_lab.launch.propagation.value_needs import ExecutedStep, RunRecord
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.replay_run import replay
@@ -69,13 +70,15 @@ def origins(launch: Recorded, access: Access, program: int, lane: int, iteration
     start = stores[iteration]
     step = record.steps[start]
     value = effects.operands_of(step.op).value
-    if value is None:
-        raise ValueError(
-            _("the store on line {line} copies shared memory: it has no value to follow").format(line=access.line)
-        )
-    need = np.zeros((1, *step.shape(step.op.operands[value])), np.bool_)
+    view = None if value is not None else step.operands[effects.operands_of(step.op).buffer or 0]
+    shape = view.shape if isinstance(view, SharedView) else step.shape(step.op.operands[value or 0])
+    need = np.zeros((1, *shape), np.bool_)
     need.reshape(-1)[lane] = True
-    record.ask(start, step, value, need)
+    if isinstance(view, SharedView):
+        record.ask_buffer(start, view, need)
+    else:
+        assert value is not None
+        record.ask(start, step, value, need)
     needed = set(map(id, record.pass_back(start)))
     return _collect(launch, record.steps[:start], needed)
 
@@ -85,17 +88,47 @@ def _collect(launch: Recorded, steps: Sequence[ExecutedStep], needed: set[int]) 
     result = []
     count: Counter[int] = Counter()
     for step in steps:
-        if not effects.brings_in(step.op):
+        if not effects.brings_in(step.op) and not _copies_in(step.op):
             continue
         iteration = count[step.op.index]
         count[step.op.index] += 1
-        if id(step) in needed and step.need[0] is not None:
+        need = step.moved if step.moved is not None else step.need[0] if step.need else None
+        if id(step) in needed and need is not None:
             argument, line = launch.owner_of(step.op.index), launch.lines.get(step.op.index)
-            lanes, addresses = _touched(step, step.need[0])
+            lanes, addresses = _touched(step, need)
             name = None if argument is None else argument.name
             elements = _elements(addresses, argument)
+            if argument is not None and _by_tiles(step.op):
+                elements = _of_tile(step, need, argument)
             result.append(Origin(None if line is None else line.line, name, iteration, lanes, elements))
     return result
+
+
+def _copies_in(op: Op) -> bool:
+    """Whether it copies a tensor's elements into shared memory."""
+    return effects.is_access(op) and not effects.writes(op) and effects.operands_of(op).buffer is not None
+
+
+def _by_tiles(op: Op) -> bool:
+    """Whether its coordinates are those of a block's corner in a tensor."""
+    return effects.by_descriptor(op) and len(effects.operands_of(op).coordinates) > 0
+
+
+def _of_tile(step: ExecutedStep, need: Array, argument: Argument) -> Array:
+    """The elements of a described tensor in the needed lanes of a block; -1 outside of it, or if it is not known."""
+    at = effects.operands_of(step.op).coordinates
+    lanes = np.nonzero(need[0])
+    corner = [elements_of(step.operands[position], step.frame.type(step.op.operands[position])) for position in at]
+    if len(corner) == 2 and corner[0].size == need.shape[1]:  # rows that are chosen one by one
+        corner[0] = corner[0].reshape(-1)[lanes[0]] - lanes[0]
+    elif any(one.size != 1 for one in corner):
+        corner = []
+    if len(corner) != need.ndim - 1 or len(argument.shape) != len(corner):
+        return np.full(len(lanes[0]), -1)
+    places = [lane + one.reshape(-1).astype(np.int64) for lane, one in zip(lanes, corner, strict=True)]
+    inside = np.all([(place >= 0) & (place < size) for place, size in zip(places, argument.shape, strict=True)], axis=0)
+    safe = [np.where(inside, place, 0) for place in places]
+    return np.where(inside, np.ravel_multi_index(safe, argument.shape), -1)
 
 
 def _touched(step: ExecutedStep, need: Array) -> tuple[Array, Array]:

@@ -5,12 +5,16 @@ The browser lists all passes, and the whole diff of the picked one as code to sc
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict
 
 from triton_lab.compiled.compiled_list import labels
 from triton_lab.compiled.explanations import explanation
-from triton_lab.compiled.pass_runs import NOT_RUN
+from triton_lab.compiled.module_values import beside
+from triton_lab.compiled.pass_run import NOT_RUN
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN
 from triton_lab.localization import _
 from triton_lab.messages import count
@@ -20,14 +24,17 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
-    from triton_lab.compiled.pass_runs import PassRun, PassRuns
+    from triton_lab.compiled.pass_run import PassRun
+    from triton_lab.compiled.pass_runs import PassRuns
     from triton_lab.compiled.passes import Pass
     from triton_lab.views.drawing.drawing import Drawing
 
 MOST_CHARACTERS = 900_000  # of all diffs together
 GROWN = 4  # operations named beside a pass
+_HUNK = re.compile(r"@@ -(\d+),\d+ \+(\d+),\d+ @@")
 # What a pass makes of the result.
 MARKS = {EQUAL: "=", NEAR: "≈", UNKNOWN: "?", NOT_RUN: "?", DIFFERENT: "≠"}
+SECONDS, VALUE_SECONDS = 8.0, 4.0  # for the runs of all modules, and for the values beside their lines
 BAR = 120.0  # CSS pixels of the longest bar
 
 
@@ -63,6 +70,7 @@ class PassesView(View):
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
+        self.why_not_run = ""
 
     def title(self) -> str:
         return _("{kernel} for {labels}: what each pass changed").format(
@@ -71,10 +79,12 @@ class PassesView(View):
 
     def scene(self) -> PassesScene:
         passes, runs = self.compiled.passes, self.runs
+        values = self.values
         room, made = MOST_CHARACTERS, []
         introduced: dict[str, list[int]] = {}
         for number, one in enumerate(passes):
-            diff = one.diff if len(one.diff) <= room else _("… there was no space for it")
+            diff = with_values(one.diff, values.get(self._before(number), {}), values.get(number, {}))
+            diff = diff if len(diff) <= room else _("… there was no space for it")
             made.append(_scene_of(one, diff, None if runs is None else runs.of(number)))
             room -= len(made[-1]["diff"])
             for name, (before, after) in one.ops.items():
@@ -83,10 +93,10 @@ class PassesView(View):
         return {
             "kind": "passes",
             "title": self.title(),
-            "headline": runs.headline() if runs is not None else "",
+            "headline": runs.headline() if runs is not None else self.why_not_run,
             "passes": made,
             "introduced": [(name, explanation("ttgir", name), introduced[name]) for name in sorted(introduced)],
-            "note": _("The rest was too long to read.") if passes.cut else "",
+            "note": " ".join(self.notes),
         }
 
     @cached_property
@@ -95,9 +105,44 @@ class PassesView(View):
         from triton_lab.launch.recording.replay_error import CannotReplay
 
         try:
-            return self.compiled.run()
-        except (LookupError, CannotReplay):
+            return self.compiled.run(SECONDS)
+        except LookupError:  # there is no launch
             return None
+        except CannotReplay as reason:
+            self.why_not_run = _("The modules were not run: {reason}.").format(reason=reason)
+            return None
+
+    @cached_property
+    def values(self) -> dict[int, Mapping[int, str]]:
+        """What program 0 computes on each line of the module after a pass, by the pass's number, while time lasts."""
+        from triton_lab.launch.recording.replay_error import CannotReplay
+
+        found: dict[int, Mapping[int, str]] = {}
+        end = time.monotonic() + VALUE_SECONDS
+        for one in self.runs or ():
+            if time.monotonic() > end:
+                break
+            try:
+                found[one.number] = self.runs.values(one.number).values  # type: ignore[union-attr]
+            except (LookupError, CannotReplay):
+                continue
+        return found
+
+    def _before(self, number: int) -> int:
+        """The last pass before another one that changed the module."""
+        changing = [k for k, one in enumerate(self.compiled.passes[:number]) if one.module]
+        return changing[-1] if changing else -1
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of what is not there."""
+        found = [_("The rest was too long to read.")] if self.compiled.passes.cut else []
+        if self.values:
+            found.append(_("Behind // stand the first elements that program 0 computes there."))
+            left = sum(one.number not in self.values for one in self.runs or ())
+            if left:
+                found.append(_("Of {modules} these are not known.").format(modules=count(left, "module")))
+        return found
 
     def summary(self) -> str:
         """How many passes there are, and how many of them changed anything."""
@@ -138,8 +183,26 @@ class PassesView(View):
                 DrawnText(wide + BAR + 76, y, marks.get(id(one), "")),
                 DrawnText(wide + BAR + 92, y, told(one), SMALL, mono=True),
             )
-        known = [] if runs is None else [runs.headline()]
+        known = list(filter(None, [self.why_not_run if runs is None else runs.headline()]))
         return [title(self.title()), *paragraphs([self.summary(), *known]), spaced(table)]
+
+
+def with_values(diff: str, before: Mapping[int, str], after: Mapping[int, str]) -> str:
+    """A diff with the values beside its lines, which ``before`` and ``after`` have by the lines' numbers from 0."""
+    one = other = 0
+    told = []
+    for line in diff.split("\n"):
+        hunk = _HUNK.match(line)
+        if hunk:
+            one, other = int(hunk[1]) - 1, int(hunk[2]) - 1
+        elif line.startswith("-"):
+            line, one = beside(line, before.get(one, "")), one + 1
+        elif line.startswith("+"):
+            line, other = beside(line, after.get(other, "")), other + 1
+        elif line.startswith(" "):
+            line, one, other = beside(line, after.get(other, "")), one + 1, other + 1
+        told.append(line)
+    return "\n".join(told)
 
 
 def told(one: Pass) -> str:

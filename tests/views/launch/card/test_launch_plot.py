@@ -15,6 +15,7 @@ import triton.language as tl
 from IPython.core.interactiveshell import InteractiveShell
 
 import triton_lab as lab
+from tests.planted import asynchronous_layouts
 from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.launch.diagnosis.finding import Finding, FindingList
 from triton_lab.launch.launch import Launch
@@ -74,6 +75,7 @@ SAME: dict[str, tuple[Callable[[Launch], View], Callable[[Launch], str]]] = {
     "values": (lambda one: one.plot.values("twice"), lambda one: f"value/twice/{one.values('twice').line}@0"),
     "steps": (lambda one: one.plot.steps(0, in_body(one)), lambda one: "steps@0"),
     "pipeline": (lambda one: one.plot.pipeline(), lambda one: "pipeline"),
+    "shared_memory": (lambda one: one.plot.shared_memory(), lambda one: "shared_memory/0/0"),
     "origins": (lambda one: one.plot.origins(), lambda one: f"origin/{one.accesses[-1].op}"),
     "autotune": (lambda one: one.plot.autotune(), lambda one: "autotune"),
 }
@@ -84,14 +86,24 @@ def test_every_word_of_show_has_a_method() -> None:
     assert {name for name, _ in inspect.getmembers(LaunchPlot, inspect.isfunction) if name[0] != "_"} == set(PICTURES)
 
 
+@pytest.fixture(scope="module")
+def turned() -> Launch:
+    """A launch that works on shared memory."""
+    with lab.target("cpu"), lab.record() as launches:
+        asynchronous_layouts.turned_kernel[(1,)](torch.randn(32, 32), torch.zeros(32, 32), MENDED=False)
+    return launches[0]
+
+
 @pytest.mark.parametrize("name", SAME)
-def test_a_picture_is_the_one_behind_the_tab(name: str, launch: Launch) -> None:
+def test_a_picture_is_the_one_behind_the_tab(name: str, launch: Launch, turned: Launch) -> None:
     make, part = SAME[name]
+    launch = turned if name == "shared_memory" else launch
     assert make(launch).scene() == Card(launch).part(part(launch))
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_is_the_one_that_show_draws(name: str, launch: Launch) -> None:
+def test_a_picture_is_the_one_that_show_draws(name: str, launch: Launch, turned: Launch) -> None:
+    launch = turned if name == "shared_memory" else launch
     drawn = [view for view in Card(launch, (name,)).panel(name).drawn() if isinstance(view, View)]
     asked = {"values": launch.plot.values, "steps": launch.plot.steps}.get(name, lambda: SAME[name][0](launch))()
     assert type(asked) is type(drawn[0]) and asked.text() == drawn[0].text()
@@ -129,7 +141,8 @@ def test_the_words_stand_in_the_order_asked_for(launch: Launch) -> None:
 
 
 @pytest.mark.parametrize("name", ["__call__", *PICTURES])
-def test_the_example_of_each_method_runs(name: str, launch: Launch) -> None:
+def test_the_example_of_each_method_runs(name: str, launch: Launch, turned: Launch) -> None:
+    launch = turned if name == "shared_memory" else launch
     (example,) = doctest.DocTestParser().get_examples(inspect.getdoc(getattr(LaunchPlot, name)) or "")
     asked = eval(example.source.removesuffix(".title()\n"), {"launch": launch})
     assert isinstance(asked, View) and asked.text()

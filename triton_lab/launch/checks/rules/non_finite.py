@@ -64,6 +64,7 @@ class NonFiniteRule(Rule):
         "was loaded is not reported. If a program loaded infinity or NaN, only a new NaN is reported."
     )
     concerned = Concerned.ONE
+    superseded_by = ("unwritten-buffer",)
     mark = N_("source of NaN or infinity")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

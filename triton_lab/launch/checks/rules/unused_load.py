@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
+from triton_lab.launch.checks.analysis.source_nodes import place_of
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
@@ -33,20 +34,13 @@ class UnusedLoadRule(WholeRule):
         """One finding for each variable."""
         launch = evidence.launch
         for node, name in _unused(launch.source):
-            line = node.lineno
-            text = launch.source.split("\n")[line - 1]
-            indent = len(launch.source.split("\n", 1)[0]) - len(launch.source.split("\n", 1)[0].lstrip())
-            begin = indent + node.col_offset
-            end = indent + (node.end_col_offset or 0) if node.end_lineno == line else len(text)
             yield Finding(
                 self.kind,
                 _("`{name}` is loaded and never used").format(name=name),
                 _("Use it, or remove the line: the compiler removes this load."),
-                line=launch.first_line + line - 1,
-                column=begin,
-                excerpt=(text, " " * begin + "^" * max(1, end - begin)),
                 kernel=launch.kernel,
                 op=None,
+                **place_of(launch, node),
             )
 
 

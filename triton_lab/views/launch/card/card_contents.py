@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from triton_lab.ir import effects
 from triton_lab.launch.checks.rule import rules
 from triton_lab.views.launch.card.findings_text import ICONS
 from triton_lab.views.missing_picture import attempt
@@ -117,13 +116,4 @@ class Contents:
 def followable(launch: Launch, accesses: Sequence[Access]) -> list[Access]:
     """The stores among ``accesses`` to tensor arguments of the launch, in their order."""
     drawn = {argument.name for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
-    stores = [one for one in accesses if one.kind == "store" and one.argument in drawn]
-    if not stores:
-        return []
-    # TMA copies shared memory: such a store has no value.
-    valued = {
-        op.index
-        for op in launch.executable.plan.walk()
-        if effects.is_access(op) and effects.operands_of(op).value is not None
-    }
-    return [one for one in stores if one.op in valued]
+    return [one for one in accesses if one.kind == "store" and one.argument in drawn]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.accesses.accesses_view import Accesses
     from triton_lab.views.launch.accesses.timeline_view import TimelineView
     from triton_lab.views.launch.benchmark.autotune_view import Autotune
+    from triton_lab.views.launch.storage.shared_memory_view import SharedMemoryView
     from triton_lab.views.launch.storage.storage_view import StorageView
     from triton_lab.views.launch.tiling.grid_view import GridView
     from triton_lab.views.launch.tiling.tiling_view import Tiling
@@ -92,6 +93,13 @@ TABS = (
         N_("Pipeline"),
         N_("asynchronous copies, products and waits of a program over time"),
         "triton_lab.views.launch.values.pipeline_view:PipelinePanel",
+        "has_film",
+    ),
+    Tab(
+        "shared_memory",
+        N_("Shared memory"),
+        N_("which bank of shared memory holds which element, and what a warp accesses at once"),
+        "triton_lab.views.launch.storage.shared_memory_view:SharedMemoryPanel",
         "has_film",
     ),
     Tab(
@@ -301,6 +309,21 @@ class Pictures:
         from triton_lab.views.launch.values.pipeline_view import PipelineView
 
         return PipelineView(self._launch, program)
+
+    def shared_memory(self, buffer: str | None = None, line: int | None = None, warp: int = 0) -> SharedMemoryView:
+        """A buffer in shared memory bank by bank, with what ``warp`` accesses at once drawn over it.
+
+        By default the access with most bank conflicts; ``buffer`` is a variable's name, ``line`` that of an access. For
+        kernels of Gluon. Raises ValueError for what does not exist, LayoutError for a warp that does not.
+
+        >>> launch.plot.shared_memory()
+        Traceback (most recent call last):
+            ...
+        ValueError: add_kernel has no buffer in shared memory
+        """
+        from triton_lab.views.launch.storage.shared_memory_view import shared_memory_view
+
+        return shared_memory_view(self._launch, buffer, line, warp)
 
     def origins(
         self, store: Access | None = None, program: int | None = None, lane: int | None = None, iteration: int = 0

@@ -28,7 +28,7 @@ LOOKS = {
     "work": ("accent", 0.55, N_("a running operation")),
     "wait": ("warning", 0.55, N_("the warps wait")),
     "fills": ("accent", 0.25, N_("a buffer is being filled: do not access it")),
-    "full": ("good", 0.45, N_("it holds the copied data")),
+    "full": ("good", 0.45, N_("it holds data")),
     "reads": ("number", 0.45, N_("it is being read: do not write it")),
     "phase": ("mark", 0.35, N_("phase of a barrier: 0 or 1")),
 }
@@ -171,7 +171,7 @@ class PipelineView(View):
             "bottom": self.rows.height,
             "moments": [
                 {
-                    "told": f"{moment.told} {moment.touches}".strip(),
+                    "told": moment.sentence,
                     "line": moment.line or 0,
                     "tags": list(self._tags(k)),
                 }
@@ -193,7 +193,7 @@ class PipelineView(View):
         told = [self.title(), self.note]
         for number, moment in enumerate(self.film.moments[:TOLD]):
             line = "" if moment.line is None else _(" (line {line})").format(line=moment.line)
-            told.append(f"{number}: {moment.told} {moment.touches}".rstrip() + line)
+            told.append(f"{number}: {moment.sentence}" + line)
         if (left := len(self.film.moments) - TOLD) > 0:
             told.append(messages.count(left, "more moment"))
         return "\n".join(told)

@@ -1,0 +1,69 @@
+"""The swizzles that findings name have no bank conflicts, as Triton counts them too."""
+
+from __future__ import annotations
+
+import pytest
+from triton.experimental.gluon import language as gl
+
+import triton_lab as lab
+from tests.compiled.layouts.test_gluon_layouts import counted_by_triton
+from triton_lab.compiled.layouts.conflict_free_layouts import conflict_free, register_bank_use, registers_of
+from triton_lab.compiled.layouts.gluon_layouts import text_of
+
+ROWS = gl.BlockedLayout([1, 1], [1, 32], [4, 1], [1, 0])
+DOWN = gl.BlockedLayout([1, 1], [32, 1], [1, 4], [0, 1])
+WIDE = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
+TALL = gl.BlockedLayout([4, 1], [8, 4], [1, 4], [0, 1])
+SUM = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
+PLAIN = gl.SwizzledSharedLayout(1, 1, 1, [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("shape", "bits", "registers"),
+    [
+        ((32, 32), 32, (ROWS, DOWN)),
+        ((64, 64), 32, (WIDE, TALL)),
+        ((64, 32), 32, (WIDE, DOWN)),
+        ((64, 64), 16, (ROWS, DOWN)),
+        ((64, 64), 32, (WIDE, SUM)),
+        ((128, 32), 8, (WIDE, TALL)),
+        ((32, 64), 64, (ROWS, DOWN)),
+    ],
+)
+def test_the_layout_that_is_named_has_none(shape, bits, registers, monkeypatch, tmp_path) -> None:
+    texts = [text_of(one) for one in registers]
+    told = conflict_free(text_of(PLAIN), shape, bits, [(text, (0, 1)) for text in texts])
+    assert told.startswith("gl.SwizzledSharedLayout") or told.startswith("gl.PaddedSharedLayout")
+    better = eval(told, {"gl": gl})
+    plain = lab.layout(PLAIN, shape, bits=bits)
+    assert any(plain.access(lab.layout(one, shape, bits=bits)).conflicts for one in registers)
+    for one, text in zip(registers, texts, strict=True):
+        memory = lab.layout(better, shape, bits=bits)
+        use = register_bank_use(memory.addresses(), bits, text)
+        assert use is not None and use.conflicts == 0
+        if hasattr(gl, "bank_conflicts") and "Padded" not in told:
+            assert counted_by_triton(one, better, shape, bits, monkeypatch, tmp_path) == 0
+
+
+def test_turned_views_count() -> None:
+    rows = text_of(ROWS)
+    told = conflict_free(text_of(PLAIN), (32, 32), 32, [(rows, (0, 1)), (rows, (1, 0))])
+    better = lab.layout(eval(told, {"gl": gl}), (32, 32))
+    for memory in (better.addresses(), better.addresses().T):
+        use = register_bank_use(memory, 32, rows)
+        assert use is not None and use.conflicts == 0
+
+
+def test_a_layout_for_tma_gets_another_width_of_its_swizzle() -> None:
+    none = gl.NVMMASharedLayout(0, 32, 2)
+    told = conflict_free(text_of(none), (32, 32), 32, [(text_of(WIDE), (0, 1)), (text_of(TALL), (0, 1))])
+    assert told == "" or told.startswith("gl.NVMMASharedLayout")
+
+
+def test_what_the_rule_does_not_cover_is_left_out() -> None:
+    operand = text_of(gl.DotOperandLayout(0, gl.NVMMADistributedLayout([2, 0], [4, 1], [16, 8]), 2))
+    memory = lab.layout(PLAIN, (64, 64), bits=16).addresses()
+    assert register_bank_use(memory, 16, operand) is None
+    of_amd = text_of(gl.BlockedLayout([1, 1], [1, 64], [4, 1], [1, 0]))
+    assert register_bank_use(memory, 16, of_amd) is None and registers_of(of_amd, (64, 64), 16) == 0
+    assert registers_of(text_of(SUM), (64, 128), 32) == 64

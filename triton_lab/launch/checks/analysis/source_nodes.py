@@ -1,0 +1,43 @@
+"""Places of a kernel's source as its syntax tree has them, for findings that no operation leads to."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+
+class Place(TypedDict):
+    """Fields of a `Finding`: where a piece of the source is, and its first line, marked."""
+
+    line: int
+    column: int
+    excerpt: tuple[str, ...]
+
+
+def place_of(launch: Recorded, node: ast.expr | ast.stmt) -> Place:
+    """The place of a node of the kernel's dedented source."""
+    lines = launch.source.split("\n")
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    text = lines[node.lineno - 1]
+    begin = indent + node.col_offset
+    end = indent + (node.end_col_offset or 0) if node.end_lineno == node.lineno else len(text)
+    excerpt = (text, " " * begin + "^" * max(1, end - begin))
+    return {"line": launch.first_line + node.lineno - 1, "column": begin, "excerpt": excerpt}
+
+
+def calls_of(launch: Recorded, name: str) -> list[ast.Call]:
+    """The calls of ``name``, or of a module's attribute of that name, in the order of the kernel's source."""
+    try:
+        tree = ast.parse(textwrap.dedent(launch.source))
+    except SyntaxError:
+        return []
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and _called(each) == name]
+    return sorted(calls, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

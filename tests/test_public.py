@@ -96,7 +96,7 @@ def test_what_a_type_checker_sees_of_lazy_names_is_what_they_are() -> None:
 
 @each_door
 def test_a_name_that_is_not_there_is_an_attribute_error(door: ModuleType) -> None:
-    with pytest.raises(AttributeError, match=rf"module '{door.__name__}' has no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match=rf"'{door.__name__}'.* 'nothing'$"):
         _ = door.nothing
 
 

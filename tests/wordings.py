@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -163,14 +162,15 @@ def wording(request: pytest.FixtureRequest) -> Wording:
     return Wording(request.node.nodeid)
 
 
-class _Files:
-    """Which files of tests were run."""
+class _Functions:
+    """Which functions of which files were run."""
 
     def __init__(self) -> None:
-        self.run: Counter[str] = Counter()
+        self.run: set[Key] = set()
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        self.run[item.nodeid.partition("::")[0]] += 1
+        file, _, name = item.nodeid.partition("[")[0].partition("::")
+        self.run.add((file, name))
 
 
 def users() -> list[str]:
@@ -180,16 +180,25 @@ def users() -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run tests, of these files or of all that have wordings, and write what their messages say."""
+    """Run tests, of these files or of all that have wordings, and write what their messages say.
+
+    ``FILE::FUNCTION`` runs one function, and leaves the other wordings of its file as they are.
+    """
     global _written
-    before = Wordings.load()
     _written = Wordings({})
-    files = _Files()
-    code = int(pytest.main(["-q", "--no-header", *(arguments or users())], plugins=[files]))
+    functions = _Functions()
+    code = int(pytest.main(["-q", "--no-header", *(arguments or users())], plugins=[functions]))
     if code:
         print("Nothing was written, as not all tests passed.")
         return code
-    kept = {key: text for key, text in before.known.items() if key[0] not in files.run and (ROOT / key[0]).exists()}
+    before = Wordings.load()
+    parts = {argument.partition("::")[0] for argument in arguments if "::" in argument}
+    replaced = {(file, name if file in parts else "") for file, name in functions.run}
+    kept = {
+        (file, name): text
+        for (file, name), text in before.known.items()
+        if replaced.isdisjoint({(file, ""), (file, name.partition(" ")[0])}) and (ROOT / file).exists()
+    }
     after = Wordings({**kept, **_written.known})
     after.save()
     for key in sorted({*before.known, *after.known}):

@@ -10,6 +10,7 @@ from triton.runtime import interpreter
 
 from bench import library_kernels, upstream
 from bench.upstream import Sample
+from tests.wordings import Wording
 
 MILLISECOND = 1e-3
 
@@ -73,8 +74,8 @@ def test_where_programs_wait_all_of_them_run_in_order(launch) -> None:
     assert (sample.ran, sample.programs, sample.missing) == (20, 20, 0)
 
 
-def test_a_library_that_is_not_here_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_not_here_is_told(monkeypatch: pytest.MonkeyPatch, wording: Wording) -> None:
     monkeypatch.setattr(library_kernels, "MODULES", {"liger-kernel": "no_such_package"})
-    assert library_kernels.engines_of("liger-kernel") == {
-        "missing": "liger-kernel is not installed: nothing of it was run"
-    }
+    told = library_kernels.engines_of("liger-kernel")
+    assert list(told) == ["missing"]
+    wording(told["missing"], library="liger-kernel")

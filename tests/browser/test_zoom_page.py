@@ -16,6 +16,7 @@ import triton.language as tl
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import triton_lab as lab
+from tests.wordings import Wording
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.glossary import GLOSSARY
 from triton_lab.views.launch.card.launch_card import Card
@@ -106,7 +107,7 @@ def element_in(words: str) -> int:
     return int(words.partition("[")[2].partition("]")[0])
 
 
-def test_the_wheel_leads_from_a_million_elements_to_one(live: Open, screenshots: Path) -> None:
+def test_the_wheel_leads_from_a_million_elements_to_one(live: Open, screenshots: Path, wording: Wording) -> None:
     for theme, name in ((style.LIGHT, "light"), (style.DARK, "dark")):
         page = live(launch().plot.tiling("out_ptr"), theme)
         overlay = page.locator(".tl-overlay")
@@ -119,9 +120,7 @@ def test_the_wheel_leads_from_a_million_elements_to_one(live: Open, screenshots:
         expect(page.locator(".tl-status")).not_to_contain_text(":")
         element = element_in(told(page))
         line = next(access.line for access in launch().accesses if access.kind == "store")
-        assert told(page) == (
-            f"out_ptr[{element}] · storage offset {element} · program ({element // 1024}, 0, 0) · store in line {line}"
-        )
+        wording(told(page), "element", element=element, program=f"({element // 1024}, 0, 0)", line=line)
         assert abs(element - (200 * 2048 + 300 * 4)) < 3 * 2048, "it is where the pointer was"
         page.screenshot(path=screenshots / f"zoom-wheel-{name}.png")
         wheel(page, overlay, -25, 300, 200)

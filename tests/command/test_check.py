@@ -181,21 +181,29 @@ def test_closed_streams_swallow_what_would_go_there(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "label", "facts"),
     [
-        (["check"], "Which script? triton-lab check SCRIPT [ARGS], or -m MODULE [ARGS]"),
-        (["check", "nowhere.py"], "can't open file 'nowhere.py': No such file or directory"),
-        (["check", "-m", "no.such"], "No module named no.such"),
-        (["check", "--wrong", "script.py"], "No such option"),
-        (["check", "script.py", "--output", "no/such/folder"], "Does its folder exist"),
-        (["check", "script.py", "--target", "tpu"], "no target 'tpu' to compile for"),
-        (["run", "script.py", "--html", "no/such/folder"], "Does its folder exist"),
+        (["check"], "none", {}),
+        (["check", "nowhere.py"], "file", {"file": "nowhere.py"}),
+        (["check", "-m", "no.such"], "module", {"module": "no.such"}),
+        (["check", "script.py", "--output", "no/such/folder"], "output", {"folder": "no/such/folder"}),
+        (["check", "script.py", "--target", "tpu"], "target", {"target": "tpu"}),
+        (["run", "script.py", "--html", "no/such/folder"], "output", {"folder": "no/such/folder"}),
     ],
 )
-def test_a_wrong_line_ends_with_2_and_says_why(words: list[str], said: str, folder: Path, call: Call) -> None:
+def test_a_wrong_line_ends_with_2_and_says_why(
+    words: list[str], label: str, facts: dict[str, str], folder: Path, call: Call, wording: Wording
+) -> None:
     written(folder, "print('ran')")
     done = call(*words)
-    assert done.exit_code == 2 and said in done.stderr and "ran" not in done.stdout
+    assert done.exit_code == 2 and "ran" not in done.stdout
+    wording(done.stderr.partition("Error: ")[2].replace(f"{folder}/", ""), label, **facts)
+
+
+def test_a_wrong_option_ends_with_2_and_is_named(folder: Path, call: Call) -> None:
+    written(folder, "print('ran')")
+    done = call("check", "--wrong", "script.py")
+    assert done.exit_code == 2 and "option" in done.stderr and "--wrong" in done.stderr and "ran" not in done.stdout
 
 
 # --- SARIF ----------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tornado import web
 
+from tests.wordings import Wording
 from triton_lab.command import launcher_extension
 from triton_lab.command.copy_course import FIRST
 
@@ -51,9 +52,11 @@ def test_the_course_is_put_where_the_server_serves_and_never_over_changes(tmp_pa
     assert first.read_text() == "mine"
 
 
-def test_what_cannot_be_is_said(tmp_path: Path) -> None:
-    with pytest.raises(web.HTTPError, match="no notebooks in a folder"):
+def test_what_cannot_be_is_said(tmp_path: Path, wording: Wording) -> None:
+    with pytest.raises(web.HTTPError) as refused:
         asked(None)
+    assert refused.value.status_code == 501
+    wording(refused.value.log_message)
     (tmp_path / launcher_extension.FOLDER).write_text("in the way")
     with pytest.raises(web.HTTPError, match="cannot be copied"):
         asked(str(tmp_path))

@@ -70,17 +70,17 @@ def test_the_exit_code_and_the_error_are_the_scripts(folder: Path, call: Call) -
     assert done.exit_code == 1
     # The error comes first, where Python prints it, in words of the lab, without the frames between.
     error, _, told = done.stderr.partition("#   kernel")
-    assert error.startswith("Traceback (most recent call last):\n") and "KernelError: " in error
+    assert error.startswith("Traceback (") and "KernelError: " in error
     assert "triton/runtime" not in error and "launcher.py" not in error and "1 error" in told
     written(folder, FINE + "sys.exit(7)")
     assert call("run", "script.py").exit_code == 7
 
 
-def test_a_kernel_that_does_not_compile_is_explained(folder: Path, call: Call) -> None:
+def test_a_kernel_that_does_not_compile_is_explained(folder: Path, call: Call, wording: Wording) -> None:
     written(folder, FINE.replace("tl.load(y_ptr + offsets, mask=mask)", "torch.ones(3)"))
     done = call("run", "script.py")
     assert done.exit_code == 1 and "`torch.ones`" in done.stderr and "site-packages" not in done.stderr
-    assert "no launch was checked" in done.stderr
+    wording(done.stderr.splitlines()[-1])
 
 
 def test_the_page_has_a_card_of_each_launch_that_is_drawn_and_asks_for_nothing(folder: Path, call: Call) -> None:
@@ -92,7 +92,7 @@ def test_the_page_has_a_card_of_each_launch_that_is_drawn_and_asks_for_nothing(f
     assert re.findall(r'id="launch-(\d+)"', page) == ["0", "1", "6", "7"]
     assert re.findall(r'href="#launch-(\d+)"', page) == ["6", "0", "1", "6", "7"]
     assert page.count("<details open>") == 1 and "4 of 9 launches" in page
-    assert "script.py ä &amp; b" in page and "ZeroDivisionError: division by zero" in page
+    assert "script.py ä &amp; b" in page and "ZeroDivisionError: " in page
     assert "2 to 5" in page and "script.py:11:9" in page
     outside = {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML", "http://www.w3.org/1999/xhtml"}
     assert set(re.findall(r"https?://[^\s\"'`)<]+", page)) <= outside
@@ -138,7 +138,7 @@ def test_launches_are_let_go(folder: Path, call: Call) -> None:
     assert "alive: 8" not in call("run", "script.py", "--html", "r.html").stdout
 
 
-def test_processes_of_the_script_run_it_as_python_lets_them(folder: Path) -> None:
+def test_processes_of_the_script_run_it_as_python_lets_them(folder: Path, wording: Wording) -> None:
     """Those that start anew import the script, those that fork go on in it; the report is made once."""
     written(
         folder,
@@ -160,8 +160,7 @@ def test_processes_of_the_script_run_it_as_python_lets_them(folder: Path) -> Non
         "fork __main__ ['script.py', 'x']",
         "5",
     ]
-    assert done.stderr.count("no launch was checked") == 1
-    assert "not checked" not in done.stderr  # nothing was launched there
+    wording(done.stderr)  # once, and of no launch that was not checked: nothing was launched there
 
 
 def test_ctrl_c_ends_the_script_and_what_was_heard_is_told(folder: Path) -> None:

@@ -118,21 +118,22 @@ def test_modules_packages_folders_and_zip_files_run_as_they_do_in_python(
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "label", "facts"),
     [
-        (Script("nowhere.py"), "can't open file 'nowhere.py': No such file or directory"),
-        (Script("empty"), "can't find '__main__' module in 'empty'"),
-        (Script("no.such", module=True), "No module named no.such"),
-        (Script("bare", module=True), "'bare' is a package and cannot be directly executed"),
+        (Script("nowhere.py"), "file", {"file": "nowhere.py"}),
+        (Script("empty"), "folder", {"main": "__main__", "folder": "empty"}),
+        (Script("no.such", module=True), "module", {"module": "no.such"}),
+        (Script("bare", module=True), "package", {"package": "bare"}),
     ],
 )
-def test_what_is_not_there_is_told_as_python_tells_it(script: Script, said: str, folder: Path) -> None:
+def test_what_is_not_there_is_told_as_python_tells_it(
+    script: Script, label: str, facts: dict[str, str], folder: Path, wording: Wording
+) -> None:
     (folder / "empty").mkdir()
     (folder / "bare").mkdir()
     (folder / "bare" / "__init__.py").write_text("")
-    with pytest.raises(click.UsageError) as refused:
+    with wording.raises(click.UsageError, label, **facts):
         run(script)
-    assert refused.value.message == said
 
 
 def test_a_module_that_imports_what_is_not_there_fails_by_itself(folder: Path) -> None:

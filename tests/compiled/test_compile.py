@@ -164,18 +164,18 @@ def test_a_file_of_the_cache_that_is_cut_is_made_anew(cache, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("signature", "constants", "message"),
+    ("signature", "constants", "label", "facts"),
     [
-        ("*fp32, *fp32", {}, "2 types for 3 parameters"),
-        ("*fp32, *fp99, i32", {}, r"'\*fp99' is not a type for y"),
-        ("*fp32, *fp32, i32:8", {}, "only in :16"),
-        ({"x": "*fp32", "y": "*fp32"}, {}, "no type for n"),
-        ({"w": "*fp32"}, {}, "no parameter 'w'"),
-        ("*fp32, *fp32, i32", {"BLOK": 4}, "no parameter 'BLOK' for the constant; it has BLOCK"),
+        ("*fp32, *fp32", {}, "few", {"kernel": "shift", "types": 2, "parameters": 3, "names": "x, y, n"}),
+        ("*fp32, *fp99, i32", {}, "type", {"kernel": "shift", "given": "'*fp99'", "parameter": "y"}),
+        ("*fp32, *fp32, i32:8", {}, "multiple", {"given": "'i32:8'", "parameter": "n", "multiple": 16}),
+        ({"x": "*fp32", "y": "*fp32"}, {}, "none", {"kernel": "shift", "parameter": "n"}),
+        ({"w": "*fp32"}, {}, "parameter", {"kernel": "shift", "parameter": "'w'"}),
+        ("*fp32, *fp32, i32", {"BLOK": 4}, "constant", {"parameter": "'BLOK'", "meant": "BLOCK"}),
     ],
 )
-def test_a_signature_that_does_not_fit_is_refused(signature, constants, message):
-    with pytest.raises(ValueError, match=message):
+def test_a_signature_that_does_not_fit_is_refused(signature, constants, label, facts, wording: Wording):
+    with wording.raises(ValueError, label, **facts):
         lab.compile(shift, signature, constants, "sm_90")
 
 

@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from tests.wordings import Wording
 from triton_lab.course.answer_fault import AnswerFault
 from triton_lab.course.exercise_registry import exercise
 
@@ -58,21 +59,28 @@ def raising(error: Exception) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason", "line"),
+    ("answer", "label", "facts", "line"),
     [
-        (launching(with_lambda), "a kernel cannot have `lambda`", "double = lambda"),
-        (launching(misspelt), "tl has no `laod`: did you mean `tl.load`?", "tl.laod"),
-        (launching(itself), "`itself` calls itself", "itself(x, o, n, B)"),
-        (launching(without_mask), "The launch of without_mask stopped: load out of bounds", ""),
-        (launching(without_mask, forgets=True), "It raised TypeError: ", "kernel[("),
-        (raising(ValueError("\x1b[31mno\x1b[0m such")), "It raised ValueError: no such\n", "raise error"),
-        (raising(KeyError("k")), "It raised KeyError: 'k'\n", "raise error"),
-        (raising(lab.LayoutError("no layout")), "no layout\n", "raise error"),
+        (launching(with_lambda), "refused", {"part": "`lambda`"}, "double = lambda"),
+        (launching(misspelt), "misspelt", {"written": "`laod`", "meant": "`tl.load`"}, "tl.laod"),
+        (launching(itself), "recursion", {"kernel": "`itself`"}, "itself(x, o, n, B)"),
+        (launching(without_mask), "stopped", {"kernel": "without_mask", "program": "program (1, 0, 0)"}, ""),
+        (launching(without_mask, forgets=True), "argument", {"error": "TypeError"}, "kernel[("),
+        (
+            raising(ValueError("\x1b[31mno\x1b[0m such")),
+            "raised",
+            {"error": "ValueError", "said": "no such"},
+            "raise error",
+        ),
+        (raising(KeyError("k")), "raised", {"error": "KeyError", "said": "'k'"}, "raise error"),
+        (raising(lab.LayoutError("no layout")), "lab", {"said": "no layout"}, "raise error"),
     ],
 )
-def test_the_reason_is_first_and_the_file_is_named(answer: Callable[..., Any], reason: str, line: str) -> None:
+def test_the_reason_is_first_and_the_file_is_named(
+    answer: Callable[..., Any], label: str, facts: dict[str, str], line: str, wording: Wording
+) -> None:
     told = str(exercise("relu").judge(answer))
-    assert told.startswith(reason)
+    wording(told.splitlines()[0], label, **facts)
     assert HERE in told and line in told
     assert "\x1b" not in told and "this cell" not in told
 

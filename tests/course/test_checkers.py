@@ -69,7 +69,7 @@ def test_wrong_answers_are_rejected(one: Task) -> None:
     assert len(found) >= TRIED
     tried = [mutant for mutant in spread(found, TRIED) if (one.name, mutant.became) not in MISSED]
     taken = [mutant for mutant in tried if not is_rejected(one, mutant.text)]
-    assert [f"{mutant.kind}, line {mutant.line}: {mutant.became}" for mutant in taken] == []
+    assert [(mutant.kind, mutant.line, mutant.became) for mutant in taken] == []
 
 
 @each_task

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.wordings import Wording
 from triton_lab.course.edition import BrokenSolution, stripped, student, without_solutions
 
 CELL = """%%triton cpu
@@ -73,7 +74,7 @@ def cell(source: str, output: str) -> dict[str, Any]:
     return {"cell_type": "code", "metadata": {}, "source": source, "outputs": outputs, "execution_count": 1}
 
 
-def test_outputs_of_solutions_and_checks_go_and_others_stay(tmp_path: Path) -> None:
+def test_outputs_of_solutions_and_checks_go_and_others_stay(tmp_path: Path, wording: Wording) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "one.png").write_bytes(b"png")
     cells = [
@@ -85,7 +86,9 @@ def test_outputs_of_solutions_and_checks_go_and_others_stay(tmp_path: Path) -> N
     written = student(tmp_path, tmp_path / "students")
     found = json.loads(written[0].read_text())["cells"]
     assert [len(one["outputs"]) for one in found] == [1, 0, 0] and "secret" not in written[0].read_text()
-    assert found[1]["source"] == "# To do: write this part, then run the check below.\nidle_lanes = ..."
+    todo, stub = found[1]["source"].splitlines()
+    assert stub == "idle_lanes = ..."
+    wording(todo)
     assert (tmp_path / "students" / "images" / "one.png").read_bytes() == b"png"
 
 

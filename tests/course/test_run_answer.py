@@ -10,6 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
+from tests.wordings import Wording
 from triton_lab.course.answer_fault import TO_DO, stub_of
 from triton_lab.course.exercise_registry import exercise
 
@@ -51,28 +52,28 @@ def spoiling(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "answer", "told"),
+    ("name", "answer", "label", "facts"),
     [
-        ("relu", lambda x: relu(x).unknown, "It raised AttributeError: "),
-        ("relu", lambda x: (relu(x), 1), "It returns 2 values, but must return 1 tensor."),
-        ("relu", lambda x: None, "It returns nothing, but must return a tensor. End it with `return`."),
-        ("relu", lambda x: 1, "It returns int, but must return a tensor."),
-        ("relu", lambda x: relu(x)[:1], "The result has shape (1,), but must have (96,)."),
-        ("relu", lambda x: relu(x).double(), "The result is float64, but must be float32."),
-        ("relu", lambda x: relu(x, cut=1), "The result has no value at [95], but it must be"),
-        ("relu", lambda x: relu(x) + 1, "no launch wrote to this tensor"),
-        ("relu", spoiling, "It changes x. Write the result to a new tensor."),
-        ("relu", _relu, "This is a kernel. Pass the function that launches it."),
-        ("relu", 3, "This is int, but the answer must be a function."),
-        (
-            "row_sum",
-            row_sum,
-            f"The numbers are right by chance: they depend on masked-off lanes of the load in line {LOAD}, whose",
-        ),
+        ("relu", lambda x: relu(x).unknown, "raised", {"error": "AttributeError", "attribute": "'unknown'"}),
+        ("relu", lambda x: (relu(x), 1), "several", {"returned": "2 values"}),
+        ("relu", lambda x: None, "nothing", {}),
+        ("relu", lambda x: 1, "type", {"type": "int"}),
+        ("relu", lambda x: relu(x)[:1], "shape", {"shape": "(1,)", "expected": "(96,)"}),
+        ("relu", lambda x: relu(x).double(), "dtype", {"dtype": "float64", "expected": "float32"}),
+        ("relu", lambda x: relu(x, cut=1), "no value", {"place": "[95]"}),
+        ("relu", lambda x: relu(x) + 1, "not written", {}),
+        ("relu", spoiling, "changed", {"name": "x"}),
+        ("relu", _relu, "kernel", {}),
+        ("relu", 3, "no function", {"type": "int"}),
+        ("row_sum", row_sum, "luck", {"line": LOAD, "argument": "other=..."}),
     ],
 )
-def test_what_is_wrong_is_told(name: str, answer: Callable[..., Any], told: str) -> None:
-    assert told in str(exercise(name).judge(answer))
+def test_what_is_wrong_is_told(
+    name: str, answer: Callable[..., Any], label: str, facts: dict[str, object], wording: Wording
+) -> None:
+    fault = exercise(name).judge(answer)
+    assert fault is not None
+    wording(fault.message, label, **facts)
 
 
 def test_a_stub_is_known_by_its_words_also_where_another_error_came_while_it_was_told() -> None:

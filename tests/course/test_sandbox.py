@@ -12,6 +12,7 @@ import tempfile
 
 import pytest
 
+from tests.wordings import Wording
 from triton_lab.course.judging import sandbox
 
 STARTED = '''
@@ -62,9 +63,6 @@ box.close()
 """
 
 
-MEMORY = "it took more than the limit of 0.25 GB of memory"
-
-
 def run(script: str, *arguments: str) -> str:
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
@@ -99,14 +97,14 @@ def test_it_sees_no_process_and_writes_to_its_folder_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "why"),
+    ("cell", "label", "facts"),
     [
-        ("os._exit(3)", "its process ended with exit code 3"),
-        ("os.kill(os.getpid(), 9)", "its process was ended by signal 9"),
-        ("y = os.fork(); z = bytearray(b'1') * (200 << 20); time.sleep(99)", MEMORY),
+        ("os._exit(3)", "exit", {"code": 3}),
+        ("os.kill(os.getpid(), 9)", "signal", {"signal": 9}),
+        ("y = os.fork(); z = bytearray(b'1') * (200 << 20); time.sleep(99)", "memory", {"limit": "0.25 GB"}),
     ],
     ids=["exit", "signal", "memory"],
-)  # fmt: skip
-def test_how_it_ended_is_told(cell: str, why: str) -> None:
+)
+def test_how_it_ended_is_told(cell: str, label: str, facts: dict[str, object], wording: Wording) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        assert run(ENDED, folder, cell) == why
+        wording(run(ENDED, folder, cell), label, **facts)

@@ -202,20 +202,20 @@ def test_of_code_comments_tasks_and_docstrings_are_messages() -> None:
 
 def test_a_changed_message_is_fuzzy_a_new_one_empty_and_one_that_is_gone_goes() -> None:
     catalogue = Catalog(locale="zh_CN")
-    refreshed(catalogue, markdown("# Kernels\n\nA program has sixteen lanes.\n\nGone."), first=True)
+    refreshed(catalogue, markdown("# Kernels\n\nPrograms of sixteen.\n\nGone."), first=True)
     for message in catalogue:
         message.string = f"{message.id}!" if message.id else message.string
-    now = markdown("# Kernels\n\nA program has thirty lanes.\n\nSomething else entirely.")
+    now = markdown("# Kernels\n\nPrograms of thirty.\n\nSomething else entirely.")
     refreshed(catalogue, now, first=True)
     told = [(message.id, message.string, message.fuzzy) for message in catalogue if message.id]
     assert told == [
         (PREFACE, f"{PREFACE}!", False),
         ("Kernels", "Kernels!", False),
-        ("A program has thirty lanes.", "A program has sixteen lanes.!", True),
+        ("Programs of thirty.", "Programs of sixteen.!", True),
         ("Something else entirely.", None, False),
     ]
     # What is not sure is read in English.
-    text = f"# Kernels!\n\n> {PREFACE}!\n\nA program has thirty lanes.\n\nSomething else entirely."
+    text = f"# Kernels!\n\n> {PREFACE}!\n\nPrograms of thirty.\n\nSomething else entirely."
     assert source_of(translated(now, catalogue)["cells"][0]) == text
 
 

@@ -58,7 +58,7 @@ def test_an_update_in_place_happens_once(device: str) -> None:
 
 def test_a_launch_out_of_bounds_is_not_started() -> None:
     x = torch.zeros(100, device="cuda")
-    with lab.target("gpu"), lab.record() as launches, pytest.raises(KernelError, match="not started on the GPU"):
+    with lab.target("gpu"), lab.record() as launches, pytest.raises(KernelError, match="not started"):
         bump[(1,)](x, 1000, BLOCK=1024)
     assert x.tolist() == [0.0] * 100
     assert [finding.kind for finding in launches[0].findings] == ["out-of-bounds"]

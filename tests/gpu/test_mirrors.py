@@ -152,7 +152,7 @@ def test_only_what_has_changed_goes_back_to_the_cpu(monkeypatch):
 
 def test_an_error_on_the_cpu_leaves_the_gpus_tensors_unchanged():
     x = torch.zeros(4, device="cuda")
-    with lab.target("cpu"), pytest.raises(KernelError, match="another device, and nothing was written"):
+    with lab.target("cpu"), pytest.raises(KernelError, match="nothing was written"):
         write_then_fail[(1,)](x, 4)
     assert not x.any()
 
@@ -170,7 +170,7 @@ def test_a_table_of_the_gpus_pointers_is_followed_on_the_cpu():
 def test_a_table_of_the_cpus_pointers_is_refused_on_the_gpu():
     x = torch.zeros(4)
     table = torch.tensor([x.data_ptr()])
-    with lab.target("gpu"), pytest.raises(ArgumentError, match="uses addresses that it loads from memory"):
+    with lab.target("gpu"), pytest.raises(ArgumentError, match=f"{load_through.fn.__name__} follows addresses"):
         load_through[(1,)](table, torch.zeros(1))
     torch.cuda.synchronize()  # the GPU is well
 

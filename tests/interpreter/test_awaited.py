@@ -300,4 +300,4 @@ def test_who_waits_no_more_is_not_told_to_wait(way: None) -> None:
     at_work[(2,)](lock, x, out, 1)
     lock.zero_()
     told = interrupted(lambda: at_work[(2,)](lock, x, out, 10**9), 1.0)
-    assert "tl.store(out, tl.load(out) + tl.load(x) * k)" in told or "for k in range(n)" in told
+    assert "tl.store(out, tl.load(out) + tl.load(x) * k)" in told or "for k in range(n):" in told

@@ -226,17 +226,11 @@ def test_numpy_lists_and_numbers_come_in_and_go_out() -> None:
     ("wrong", "error", "says"),
     [
         (lambda t: t + lazy.tensor([1.0, 2.0]), RuntimeError, r"add of float32 \(3,\) and float32 \(2,\)"),
-        (lambda t: t + "1", TypeError, "takes tensors and numbers, not str"),
-        (lambda t: t[[0, 1]], TypeError, "indexed by integers, slices, None and ..., not by list"),
         (lambda t: t[5], IndexError, "out of bounds"),
         (lambda t: t.view(2, 2), RuntimeError, "shape"),
         (lambda t: t @ lazy.tensor([[1.0]]), RuntimeError, r"matmul of float32 \(3,\) and float32 \(1, 1\)"),
-        (lambda t: t**0.3, ValueError, "only the exponents"),
-        (lambda t: t.expand(2, 3).add_(1), RuntimeError, "share one place in memory"),
         (lambda t: t.copy_(lazy.tensor([1.0, 2.0])), RuntimeError, "."),
-        (lambda t: t.clamp(), ValueError, "min, max, or both"),
         (lambda t: lazy.tensor([1 + 2j]), TypeError, "complex64"),
-        (lambda t: lazy.where(True, t, t), TypeError, "lazy tensor as its condition"),
         (lambda t: len(t.sum()), TypeError, "no dimensions"),
     ],
 )
@@ -245,6 +239,30 @@ def test_bad_input_is_refused_when_it_comes(
 ) -> None:
     t = lazy.tensor([1.0, 2.0, 3.0])
     with pytest.raises(error, match=says):
+        wrong(t)
+    assert t.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "label", "facts"),
+    [
+        (lambda t: t + "1", TypeError, "operand", {"operation": "add", "type": "str"}),
+        (lambda t: t[[0, 1]], TypeError, "index", {"type": "list"}),
+        (lambda t: t**0.3, ValueError, "exponent", {"exponent": 0.3}),
+        (lambda t: t.expand(2, 3).add_(1), RuntimeError, "overlap", {}),
+        (lambda t: t.clamp(), ValueError, "bound", {"operation": "clamp", "lower": "min", "upper": "max"}),
+        (lambda t: lazy.where(True, t, t), TypeError, "condition", {"operation": "where"}),
+    ],
+)
+def test_what_the_lab_alone_refuses_says_why(
+    wrong: Callable[[lazy.Tensor], object],
+    error: type[Exception],
+    label: str,
+    facts: dict[str, object],
+    wording: Wording,
+) -> None:
+    t = lazy.tensor([1.0, 2.0, 3.0])
+    with wording.raises(error, label, **facts):
         wrong(t)
     assert t.tolist() == [1, 2, 3]
 

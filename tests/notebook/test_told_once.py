@@ -79,7 +79,7 @@ CELLS = {
     "either": EITHER,
     "missing": MISSING,
     "says": SAYS,
-    "refused by the lab": "import triton_lab as lab\nlab.polyhedral.scop(5)",
+    "refused": "import triton_lab as lab\nlab.polyhedral.scop(5)",
     "no file": "lab.load('nowhere')",
     "no launch": "copy(torch.zeros(4), torch.zeros(4), 4, BLOCK=4)",
     "the user's": "import json\njson.loads('{')",
@@ -134,30 +134,30 @@ def test_what_triton_prints_of_a_kernel_that_is_explained_is_held_back(told: dic
 def test_what_triton_says_of_a_kernel_is_told_once_and_at_the_users_line(told: dict[str, str]) -> None:
     """The picture's twin of the kernel is read, too, and nobody wants to hear it again."""
     assert told["says"].count("read once") == 1
-    assert told["says"].count("this cell, line 6: ") == 1
-    assert told["says"].count("Triton says: builtin max") == 1
+    assert len(re.findall(r"\bline 6: ", told["says"])) == 1
+    assert told["says"].count("builtin max") == 1
     assert "tracemalloc" not in told["says"]
 
 
 @pytest.mark.parametrize(
     ("name", "line", "told_at_the_end"),
     [
-        ("refused by the lab", 2, "TypeError: "),
+        ("refused", 2, "TypeError: "),
         ("no file", 1, "FileNotFoundError: "),
         ("no launch", 1, "kernel[(programs,)](...)"),
     ],
 )
 def test_what_the_lab_refuses_shows_the_users_lines_alone(
-    told: dict[str, str], name: str, line: int, told_at_the_end: str
+    told: dict[str, str], name: str, line: int, told_at_the_end: str, wording: Wording
 ) -> None:
     lines = told[name].split("\n")
-    assert lines[1] == f"this cell, line {line}"
+    wording(lines[1], line=line)
     assert told_at_the_end in "\n".join(lines[-2:])
     assert ".py" not in told[name]
 
 
 def test_an_error_that_has_nothing_to_do_with_the_lab_is_left_to_ipython(told: dict[str, str]) -> None:
-    assert "raw_decode(s, idx=" in told["the user's"] and "Traceback (most recent call last)" in told["the user's"]
+    assert "raw_decode(s, idx=" in told["the user's"] and "Traceback (" in told["the user's"]
 
 
 def test_an_interrupt_shows_the_users_line(told: dict[str, str]) -> None:

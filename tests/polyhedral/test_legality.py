@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.polyhedral.terms import run_terms
+from tests.wordings import Wording
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
 
@@ -47,7 +48,7 @@ def test_a_schedule_with_ties_between_dependent_instances_is_illegal_and_says_so
     assert run_terms(fronts) == run_terms(found.schedule)
 
 
-def test_the_violated_instances_are_those_that_run_too_early() -> None:
+def test_the_violated_instances_are_those_that_run_too_early(wording: Wording) -> None:
     found = scop(page_nests.WAVEFRONT, n=4)
     backwards = found.schedule.reverse("i")
     (violation,) = backwards.legality.violations
@@ -57,7 +58,8 @@ def test_the_violated_instances_are_those_that_run_too_early() -> None:
     assert "target runs first" in str(backwards.legality)
     assert repr(backwards.legality) == str(backwards.legality)
     assert repr(violation.dependence) == f"<{violation.dependence}>" and repr(violation).endswith(" reversed>")
-    assert [repr(statement) for statement in found.statements] == [f"<S0: {found['S0'].text} in i, j>"]
+    ((statement, text),) = ((each, repr(each)) for each in found.statements)
+    wording(text, name="S0", text=statement.text, loops="i, j")
 
 
 def test_interchange_of_the_skewed_nest_needs_a_skew_first() -> None:
@@ -89,23 +91,31 @@ def test_the_loop_of_a_violation_is_named() -> None:
     ]
 
 
-def test_statements_without_a_loop_in_common_have_no_distance() -> None:
+def test_statements_without_a_loop_in_common_have_no_distance(wording: Wording) -> None:
     found = scop("for (int i = 0; i < n; i++) A[0] = i; for (int i = 0; i < n; i++) B[i] = A[0];")
-    assert {str(d) for d in found.dependences} == {
-        "output S0 → S0 on A, distance (+)",
-        "flow S0 → S1 on A, no loop in common",
-    }
+    flow, output = sorted(found.dependences, key=lambda each: each.kind)
+    assert (flow.kind, flow.source, flow.target, flow.array, flow.vector) == ("flow", "S0", "S1", "A", ())
+    assert (output.kind, output.source, output.target, output.array, output.vector) == (
+        "output",
+        "S0",
+        "S0",
+        "A",
+        ("+",),
+    )
+    wording(flow, kind="flow", source="S0", target="S1", array="A")
+    wording(output, kind="output", statement="S0", array="A", distance="(+)")
 
 
 def test_dependences_of_matmul() -> None:
     found = scop(page_nests.MATMUL)
-    assert {str(d) for d in found.dependences} == {
-        "flow S0 → S1 on C, distance (0, 0)",
-        "output S0 → S1 on C, distance (0, 0)",
-        "anti S1 → S1 on C, distance (0, 0, +)",
-        "flow S1 → S1 on C, distance (0, 0, +)",
-        "output S1 → S1 on C, distance (0, 0, +)",
-    }
+    assert {d.array for d in found.dependences} == {"C"}
+    assert sorted((d.kind, d.source, d.target, d.vector) for d in found.dependences) == [
+        ("anti", "S1", "S1", (0, 0, "+")),
+        ("flow", "S0", "S1", (0, 0)),
+        ("flow", "S1", "S1", (0, 0, "+")),
+        ("output", "S0", "S1", (0, 0)),
+        ("output", "S1", "S1", (0, 0, "+")),
+    ]
     assert {(d.source, d.target, d.vector) for d in found.value_dependences} == {
         ("S0", "S1", (0, 0)),
         ("S1", "S1", (0, 0, 1)),

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 import triton_lab as lab
 from tests.polyhedral.random_nests import RandomNest, random_nests
-from tests.wordings import Wording
+from tests.wordings import Wording, line_of
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.related_work import page_nests
 
@@ -49,12 +49,12 @@ def test_what_stands_still_around_a_part_is_its_parameter() -> None:
     assert part.schedule.parallel("k").is_legal
 
 
-def test_the_text_marks_lines_and_tells_reasons() -> None:
+def test_the_text_marks_lines_and_tells_reasons(wording: Wording) -> None:
     text = str(scop(PROGRAM, maximal=True))
     assert "  2 |       for (int k = j; k < i; k++)" in text
     assert "    |   for (int i = 0; i < n; i++) {" in text
-    assert "^ a bound of j " in text
-    assert "part 2: 1 statement, with fixed i, j" in text
+    wording(line_of(text, "^", " j "), mark="^", iterator="j")
+    wording(line_of(text, "part 2"), part="part 2", statements=1, fixed="i, j")
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -77,10 +77,10 @@ def test_each_statement_is_in_one_part_or_refused(first: RandomNest, second: Ran
     assert found == [s.text for nest in (first, second) for s in scop(nest.text).statements]
 
 
-def test_a_scalar_that_changes_parts_what_it_indexes() -> None:
+def test_a_scalar_that_changes_parts_what_it_indexes(wording: Wording) -> None:
     parts = scop("s = 0;\nfor (int i = 0; i < n; i++) A[i] = 0;\ns = 3;\nA[s] = 1;", maximal=True)
     assert [(p.first, p.last) for p in parts.parts] == [(1, 3), (4, 4)]
-    assert "the program changes s" in parts.refusals[0].reason
+    wording(parts.refusals[0].reason, "s", scalar="s")
 
 
 def gathers(A, B, index):  # type: ignore[no-untyped-def]

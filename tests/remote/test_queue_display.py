@@ -18,15 +18,15 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(
-    ("place", "text"),
+    ("place", "label", "facts"),
     [
-        (QueuePosition(3, 1), "add waits for the shared GPU: 3 jobs are before it"),
-        (QueuePosition(1, 1, "tls://a:1"), "add waits for the shared GPU: 1 job is before it"),
-        (QueuePosition(0, 1, "tls://a:1"), "add runs on the shared GPU (tls://a:1)"),
+        (QueuePosition(3, 1), "several", {"jobs": 3}),
+        (QueuePosition(1, 1, "tls://a:1"), "one", {"jobs": 1}),
+        (QueuePosition(0, 1, "tls://a:1"), "none", {"place": "tls://a:1"}),
     ],
 )
-def test_the_place_in_words(place: QueuePosition, text: str) -> None:
-    assert queue_display.words(place, "add", "gpu") == text
+def test_the_place_in_words(place: QueuePosition, label: str, facts: dict[str, object], wording: Wording) -> None:
+    wording(queue_display.words(place, "add", "gpu"), label, kernel="add", target="GPU", **facts)
 
 
 def test_a_queue_that_is_empty_is_not_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:

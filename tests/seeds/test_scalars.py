@@ -69,7 +69,7 @@ def test_arguments_can_be_cast_specialised_or_not(n):
 
 def test_an_argument_of_one_is_a_python_integer_as_on_a_gpu():
     # Triton makes a constant of it, and constants have no `to`: mark it do_not_specialize.
-    with pytest.raises(triton.CompilationError, match="'int' object has no attribute 'to'"):
+    with pytest.raises(triton.CompilationError, match=r"'int' .* 'to'"):
         argument_to[(1,)](torch.zeros(3), 1, 2.75, True)
     out = torch.zeros(3)
     triton.jit(argument_to.fn, do_not_specialize=["n"])[(1,)](out, 1, 2.75, True)

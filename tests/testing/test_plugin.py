@@ -134,9 +134,11 @@ def test_an_error_of_a_launch_shows_the_test_and_no_frame_of_ours_or_tritons(che
     assert "triton/runtime" not in told and "triton_lab/" not in told
 
 
-def test_a_failure_of_the_tests_own_is_told_first_and_the_finding_beside_it(checked: Ran) -> None:
+def test_a_failure_of_the_tests_own_is_told_first_and_the_finding_beside_it(checked: Ran, wording: Wording) -> None:
     told = section(checked, "test_own_failure")
-    assert "its own" in told and "both store to out_ptr[0]" in told
+    assert "its own" in told
+    (finding,) = (line for line in told.splitlines() if line.startswith("test_project.py:18: "))
+    wording(finding, place="test_project.py:18", launch="racy_kernel[(4, 1, 1)]", element="out_ptr[0]", lanes="4 lanes")
 
 
 def test_what_was_to_be_found_and_was_not_is_named(checked: Ran, wording: Wording) -> None:
@@ -185,20 +187,30 @@ def test_known_findings_fail_nothing_and_are_written_on_request_by_workers_too(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "label", "facts"),
     [
-        (("--triton-lab-update-baseline",), "needs --triton-lab=cpu or --triton-lab=check"),
-        (("--triton-lab=check", "--triton-lab-update-baseline"), "needs --triton-lab=check and --triton-lab-baseline"),
-        (("--triton-lab=check", "--triton-lab-baseline=test_project.py"), "is not a baseline of triton-lab"),
-        (("--triton-lab=check", "--triton-lab-select=rase"), "'rase'"),
-        (("--triton-lab=cpu", "--triton-lab-json=test_project.py/told.json"), "told.json cannot be written: "),
+        (
+            ("--triton-lab-update-baseline",),
+            "alone",
+            {"options": "--triton-lab=cpu or --triton-lab=check"},
+        ),
+        (
+            ("--triton-lab=check", "--triton-lab-update-baseline"),
+            "no file",
+            {"options": "--triton-lab=check and --triton-lab-baseline"},
+        ),
+        (("--triton-lab=check", "--triton-lab-baseline=test_project.py"), "no baseline", {"file": "test_project.py"}),
+        (("--triton-lab=check", "--triton-lab-select=rase"), "kind", {"given": "'rase'"}),
+        (("--triton-lab=cpu", "--triton-lab-json=test_project.py/told.json"), "not written", {"file": "told.json"}),
     ],
 )
 def test_options_that_cannot_be_are_refused_in_words(
-    pytester: pytest.Pytester, options: tuple[str, ...], said: str
+    pytester: pytest.Pytester, options: tuple[str, ...], label: str, facts: dict[str, str], wording: Wording
 ) -> None:
     ran = run(pytester, TESTS, *options)
-    assert ran.code == 4 and said in ran.text and "Traceback" not in ran.text
+    assert ran.code == 4 and "Traceback" not in ran.text
+    (error,) = (line for line in ran.text.splitlines() if line.startswith("ERROR: "))
+    wording(error, label, **facts)
 
 
 def test_kinds_that_are_ignored_fail_no_test_and_are_still_what_a_marker_expects(pytester: pytest.Pytester) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.hostile.mutated import plain
 from tests.views.pictures import PICTURES
+from tests.wordings import Wording
 from triton_lab.examples import Example, all_examples
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
@@ -72,11 +73,10 @@ def test_a_shape_has_its_bounds() -> None:
     assert shape(Annotated[scene_bounds.Index, Product(7)], [])["product"] == 7
 
 
-def test_half_of_a_bound_is_seen_to_be_passed(tmp_path: Path) -> None:
+def test_half_of_a_bound_is_seen_to_be_passed(tmp_path: Path, wording: Wording) -> None:
     words = {"kind": "words", "text": "x" * (1 << 16)}
-    assert beyond_half({"short": words, "long": {**words, "text": "x" * (1 + (1 << 16))}}, tmp_path) == [
-        "long: scene.text has 65,537 letters, but at most 65,536 are allowed"
-    ]
+    (told,) = beyond_half({"short": words, "long": {**words, "text": "x" * (1 + (1 << 16))}}, tmp_path)
+    wording(told, scene="long", place="scene.text", letters="65,537", most="65,536")
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import triton.language as tl
 from PIL import Image
 
 import triton_lab as lab
+from tests.wordings import Wording
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing.drawing import Pixels
 from triton_lab.views.html_page import page
@@ -99,10 +100,11 @@ def test_every_view_prints_png_svg_and_words(name: str, launch: Launch) -> None:
     assert whole.startswith("<!doctype html>") and "src=" not in whole
 
 
-def test_what_cannot_be_drawn_says_why_in_a_line_and_a_fault_is_no_such_thing() -> None:
+def test_what_cannot_be_drawn_says_why_in_a_line_and_a_fault_is_no_such_thing(wording: Wording) -> None:
     nest = lab.polyhedral.scop("for (int i = 0; i < N; i++) A[i] = 0;")
     data, _ = nest.plot()._repr_mimebundle_()
-    assert data == {"text/plain": "not drawn: give a value for N: scop(..., N=8) or .bind(N=8)"}
+    assert list(data) == ["text/plain"]
+    wording(data["text/plain"], size="N", example="scop(..., N=8)", other=".bind(N=8)")
     broken = nest.plot()
     broken.schedule = None  # type: ignore[assignment]
     with pytest.raises(AttributeError):

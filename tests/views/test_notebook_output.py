@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 import triton_lab as lab
 from tests.views.test_scenes import MAKERS
 from tests.views.unpacking import unpacked
+from tests.wordings import Wording
 from triton_lab.examples import example
 from triton_lab.views import comm_handlers, frontend_presence, notebook_output
 from triton_lab.views.launch.card.launch_card import SAVED_LANES, Card
@@ -165,7 +166,7 @@ def test_sliders_stay_around_their_picture(comms: Comms, monkeypatch: pytest.Mon
     assert unpacked(view._repr_mimebundle_()[0][SCENE]["scene"])["grid"] == [4, 1, 1]
 
 
-def test_a_comm_answers_with_parts_and_their_bytes(comms: Comms) -> None:
+def test_a_comm_answers_with_parts_and_their_bytes(comms: Comms, wording: Wording) -> None:
     view = card()
     name = notebook_output.saved(view)["view"]
     comm = Comm(comms)
@@ -173,7 +174,8 @@ def test_a_comm_answers_with_parts_and_their_bytes(comms: Comms) -> None:
     assert (answer["view"], answer["part"], answer["panel"]) == (name, "tiling/x_ptr", None)
     assert answer["scene"]["kind"] == "tiling" and buffers
     ((answer, _),) = comm.ask(view=name, part="nothing")
-    assert answer["scene"] == {"kind": "words", "text": "a card has no part 'nothing'"}
+    assert set(answer["scene"]) == {"kind", "text"} and answer["scene"]["kind"] == "words"
+    wording(answer["scene"]["text"], part="'nothing'")
     for odd in ({"view": 3, "part": "x"}, {"view": name}, {"view": name, "part": 3}, {}):
         assert comm.ask(**odd) == []
 
@@ -188,7 +190,7 @@ def test_a_picture_follows_what_is_picked(comms: Comms) -> None:
     assert comm.ask(view=saved["view"], picked={"dims": ["no", "such"]}) == []
 
 
-def test_the_newest_views_answer_and_older_ones_say_that_they_do_not(comms: Comms) -> None:
+def test_the_newest_views_answer_and_older_ones_say_that_they_do_not(comms: Comms, wording: Wording) -> None:
     launch = launches_of(example("vector_add"))[0]
     cards = [Card(launch) for _ in range(comm_handlers.MOST_KEPT)]
     names = [comm_handlers.keep(view) for view in cards]
@@ -199,7 +201,7 @@ def test_the_newest_views_answer_and_older_ones_say_that_they_do_not(comms: Comm
     ((told, _),) = comm.ask(view=names[1], part="grid")
     assert told["scene"]["kind"] == "words" and "no longer stored" in told["scene"]["text"]
     ((told, _),) = comm.ask(view="of-another-kernel", part="grid")
-    assert told["scene"]["text"] == "Run the cell again to see this. The kernel that ran it is gone."
+    wording(told["scene"]["text"])
     ((answer, _),) = comm.ask(view=names[0], part="grid")
     assert answer["scene"]["kind"] == "grid"
 

@@ -171,16 +171,16 @@ def test_every_kind_of_scene_is_tried(sent: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "named"),
     [
-        ({"kind": "odd"}, "no scene is of kind 'odd'"),
-        ({"text": 3}, "scene.text: 3 (int) is no str"),
-        ({"colour": "red"}, "WordsScene has no colour"),
+        ({"kind": "odd"}, r"\bkind 'odd'"),
+        ({"text": 3}, r"\bscene\.text: 3 \(int\).* str\b"),
+        ({"colour": "red"}, r"\bWordsScene .*\bcolour\b"),
     ],
 )
-def test_what_was_not_declared_is_found(change: dict[str, object], told: str) -> None:
+def test_what_was_not_declared_is_found(change: dict[str, object], named: str) -> None:
     assert wrongs({"kind": "words", "text": "told"}) == []
-    assert any(told in wrong for wrong in wrongs({"kind": "words", "text": "told", **change}))
+    assert any(re.search(named, wrong) for wrong in wrongs({"kind": "words", "text": "told", **change}))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -192,12 +192,12 @@ def test_what_the_front_is_given_is_what_python_has(name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("export function timelineOf(", "export function tableOf(", "no module of front/ exports timelineOf"),
-        ("export function timelineOf(", "function timelineOf(", "no module of front/ exports timelineOf"),
+        ("export function timelineOf(", "export function tableOf(", "no module .* timelineOf"),
+        ("export function timelineOf(", "function timelineOf(", "no module .* timelineOf"),
         (
             "export function t",
             "export function tilingOf() {}\nexport function t",
-            "launch/tiling.js and launch/timeline.js",
+            "launch/tiling.js .* launch/timeline.js",
         ),
     ],
 )

@@ -108,30 +108,34 @@ MODULES = {
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
+    ("file", "old", "new", "label", "facts"),
     [
-        ("main.js", "const four", "const own", "own is declared in helper.js and in main.js"),
-        ("main.js", "const four", "async function twice", "twice is declared in helper.js and in main.js"),
-        ("helper.js", "function twice", "function double", "main.js imports 'twice', which helper.js does not export"),
-        ("helper.js", "export function", "function", "main.js imports 'twice', which helper.js does not export"),
-        ("main.js", "{ twice }", "{ twice as two }", "main.js imports 'twice as two', which"),
-        ("main.js", "./helper.js", "../front/helper.js", "main.js imports ../front/helper.js, which is not there"),
-        ("main.js", "import { twice }", "import * as helper", "is not a way to import"),
-        ("main.js", "import { twice }", "import twice", "is not a way to import"),
-        ("main.js", "const four", "const { four }", "is not a way to import, export or declare"),
-        ("helper.js", "const own = 1;", "const own = 1;\nexport { own };", "is not a way to import, export"),
+        ("main.js", "const four", "const own", "twice", {"name": "own", "file": "helper.js"}),
+        ("main.js", "const four", "async function twice", "twice", {"name": "twice", "file": "helper.js"}),
+        ("helper.js", "function twice", "function double", "export", {"name": "'twice'", "file": "helper.js"}),
+        ("helper.js", "export function", "function", "export", {"name": "'twice'", "file": "helper.js"}),
+        ("main.js", "{ twice }", "{ twice as two }", "export", {"name": "'twice as two'", "file": "helper.js"}),
+        ("main.js", "./helper.js", "../front/helper.js", "missing", {"file": "../front/helper.js"}),
         (
-            "helper.js",
-            "export function",
-            'import { four } from "./main.js";\nexport function',
-            "main.js imports itself",
+            "main.js",
+            "import { twice }",
+            "import * as helper",
+            "form",
+            {"line": 'import * as helper from "./helper.js";'},
         ),
+        ("main.js", "import { twice }", "import twice", "form", {"line": 'import twice from "./helper.js";'}),
+        ("main.js", "const four", "const { four }", "form", {"line": "const { four } = twice(2);"}),
+        ("helper.js", "const own = 1;", "const own = 1;\nexport { own };", "form", {"line": "export { own };"}),
+        ("helper.js", "export function", 'import { four } from "./main.js";\nexport function', "itself", {}),
     ],
 )
-def test_what_would_join_wrongly_is_refused(tmp_path: Path, file: str, old: str, new: str, told: str) -> None:
+def test_what_would_join_wrongly_is_refused(
+    tmp_path: Path, file: str, old: str, new: str, label: str, facts: dict[str, str], wording: Wording
+) -> None:
     for name, text in MODULES.items():
         (tmp_path / name).write_text(text.replace(old, new) if name == file else text)
-    with pytest.raises(CannotAssemble, match=re.escape(told)):
+    module = file if label == "form" else "main.js"
+    with wording.raises(CannotAssemble, label, module=module, **facts):
         script("main.js", tmp_path)
 
 

@@ -12,6 +12,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from tests.wordings import Wording
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError
 from triton_lab.backend.plugin.launcher import checked_grid
 
@@ -227,15 +228,15 @@ def test_kernels_are_warmed_up_by_types_alone():
 
 
 @pytest.mark.parametrize(
-    ("argument", "message"),
+    ("argument", "facts"),
     [
-        (lambda: torch.ones(4, device="meta"), "'x' .*\\bmeta\\b.*device='cpu'"),
-        (lambda: _resized_to_nothing(), "'x' has no memory"),
+        (lambda: torch.ones(4, device="meta"), {"device": "meta", "remedy": "device='cpu'"}),
+        (lambda: _resized_to_nothing(), {}),
     ],
     ids=["meta", "freed"],
 )
-def test_a_tensor_without_memory_is_named(argument, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_a_tensor_without_memory_is_named(argument, facts, wording: Wording):
+    with wording.raises(ArgumentError, facts.get("device", "freed"), name="x", **facts):
         copy[(1,)](argument(), torch.zeros(4), 4, BLOCK=4)
 
 
@@ -257,7 +258,7 @@ def test_a_fake_tensor_is_named():
 
 @pytest.mark.parametrize("argument", [np.ones(4, np.float32), [1.0, 2.0], "text", np.int64(3)])
 def test_what_is_no_tensor_and_no_number_gets_tritons_own_error(argument):
-    with pytest.raises(TypeError, match="failed to specialize argument of type"):
+    with pytest.raises(TypeError, match=f"specialize .*{type(argument).__name__}"):
         copy[(1,)](argument, torch.zeros(4), 4, BLOCK=4)
 
 

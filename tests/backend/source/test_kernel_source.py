@@ -168,7 +168,8 @@ def test_carets_stand_under_the_access_and_the_line_is_the_files(kernel):
 def test_an_access_over_several_lines_is_underlined_on_its_first():
     for kernel, word in ((load_over_lines, "load"), (store_over_lines, "store")):
         error = failure(kernel)
-        assert underlined(error) == [f"tl.{word}(  # the {word}'s first line"]
+        (code,) = underlined(error)
+        assert code.startswith(f"tl.{word}(  #")
         number = line_of(f"the {word}'s first line")
         assert f"line {number}," in str(error)
 
@@ -245,5 +246,5 @@ def test_lines_of_another_installation_of_triton_are_not_the_users():
 
 def test_a_kernel_without_source_gets_tritons_own_error():
     namespace: dict[str, object] = {"triton": triton, "tl": tl}
-    with pytest.raises(ValueError, match="should be defined in a Python file"):
+    with pytest.raises(ValueError, match="Python file"):
         exec("@triton.jit\ndef kernel(x):\n    tl.store(x, 1)\n", namespace)

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 import triton_lab as lab
 from tests.gpu import transactions as script
 from tests.gpu import transactions_by_line as by_line
+from tests.wordings import Wording, line_of
 from triton_lab.examples import example
 from triton_lab.examples.conv2d import conv2d_kernel
 
@@ -73,7 +75,7 @@ def test_launches_of_a_kernel_are_matched_in_their_order():
     assert [(one["case"], one["counted"]) for one in found] == [("a", {LD: 1}), ("b", {LD: 3}), ("c", None)]
 
 
-def test_the_page_names_each_difference_with_its_reason():
+def test_the_page_names_each_difference_with_its_reason(wording: Wording):
     zero = dict.fromkeys((*script.METRICS, *script.PARTED), 0)
     rows = [
         row("straight", "add", 0, {LD: 4, BANKS: 0}, counted={**zero, LD: 4}, same_code=True, driver_says=16),
@@ -83,24 +85,25 @@ def test_the_page_names_each_difference_with_its_reason():
     ]
     text = script.page({"device": "a GPU", "triton": "3.6.0", "rows": rows})
     assert "13 of 16 counters are equal (81.2%)." in text
-    assert "| waiting: `lock` | `requests ld` | 4 | 9 | programs wait for one another" in text
+    wording(line_of(text, "requests ld", "lock"), case="waiting: `lock`", told=4, counted=9)
     assert "| waiting: `lock` | `requests atom` | 2 | 7 |" in text
     assert "| strange: `odd` | `requests ld` | 1 | 2 | not explained |" in text
-    assert "The machine code that ran is not the one that was looked at: `odd`." in text
+    wording(line_of(text, "machine code"), kernel="`odd`")
     assert "| absent: `none` | 1 / not counted |" in text
     assert "says of 1 of 2 launches what" in text
     assert "- `lock` (waiting): 16, the driver says 12" in text
 
 
-def test_conflicts_of_shared_memory_are_compared_and_those_of_the_whole_pipe_told():
+def test_conflicts_of_shared_memory_are_compared_and_those_of_the_whole_pipe_told(wording: Wording):
     loads, stores = script.PARTED
     zero = dict.fromkeys(script.METRICS, 0)
     held = row("a", "add", 0, {loads: 8}, counted={**zero, LD: 4, BANKS: 20, loads: 5, stores: 3})
     assert script.both(held, script.SHARED) == (8, 8)
     text = script.page({"device": "a GPU", "triton": "3.6.0", "rows": [held]})
     assert "4 of 5 counters are equal (80.0%)." in text
-    assert "Without those that are 0 and foretold as 0, it is 1 of 2." in text
-    assert "If it stood in the other's place, 3 of 5 would be equal" in text
+    for found in ("1 of 2.", "3 of 5"):
+        (sentence,) = (one for one in re.split(r"(?<=\.)\s", text) if found in f"{one} ")
+        wording(sentence, found=found)
     assert "| a: `add` | 20 | 8 | 4 |" in text
     del held["counted"][loads]
     assert script.both(held, script.SHARED) == (8, None)

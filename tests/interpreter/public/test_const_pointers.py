@@ -114,7 +114,7 @@ def test_a_choice_of_const_pointers(flag):
 
 @pytest.mark.parametrize("kernel", [store_through, add_through])
 def test_what_is_stored_through_one_is_refused_as_for_a_gpu(kernel):
-    with pytest.raises(triton.CompilationError, match="Cannot store to a constant pointer") as here:
+    with pytest.raises(triton.CompilationError, match="constant pointer") as here:
         kernel[(1,)](torch.zeros(4), torch.ones(4))
     source = ASTSource(kernel, {"x": "*kfp32", "out": "*fp32"}, {})
     with pytest.raises(triton.CompilationError) as there:

@@ -17,6 +17,7 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.launch.comparison.kernels import as_of_a_gpu, recorded
+from tests.wordings import Wording
 from triton_lab.examples.prefix_scan import compose, recurrence, recurrence_inputs
 from triton_lab.interpreter.variants.thread_reductions import Shares
 from triton_lab.interpreter.variants.thread_scans import Turns, scanned_together
@@ -71,11 +72,12 @@ def test_running_sums_of_a_gpu_are_named_to_the_bit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name[:-2] for name in DATA.files if name.startswith("two") and name.endswith("_x")])
-def test_and_along_either_axis_of_a_block(name: str) -> None:
+def test_and_along_either_axis_of_a_block(name: str, wording: Wording) -> None:
     x, made = torch.from_numpy(DATA[f"{name}_x"]), DATA[f"{name}_o"]
     m, n, axis, warps = map(int, name.split("_")[1:])
     cause = named(made_there(lambda out: along_an_axis[(1,)](x, out, m, n, axis, num_warps=warps), made))
-    assert "with scans as threads" in cause and f" {m} of {m} rows" in cause
+    kernel = along_an_axis.fn.__name__
+    wording(cause, kernel=kernel, rows=f"{m} of {m}")
 
 
 @pytest.mark.parametrize("name", ["line_256_4", "line_512_1"])

@@ -380,15 +380,21 @@ def shifted_kernel(x_ptr, out_ptr, shift):
     [(-1, -1, 0), (-4, -4, 0), (4, 6, 5)],
 )
 @pytest.mark.parametrize("offset", [0, 3])
-def test_a_lane_out_of_bounds_is_told_the_end_that_it_is_beyond(shift: int, first: int, edge: int, offset: int) -> None:
+def test_a_lane_out_of_bounds_is_told_the_end_that_it_is_beyond(
+    shift: int, first: int, edge: int, offset: int, wording: Wording
+) -> None:
     with triton_lab.record() as launches, contextlib.suppress(KernelError):
         shifted_kernel[(1,)](torch.zeros(6 + offset)[offset:], torch.zeros(4), shift - offset * (shift < 0))
     found = only(launches[0], "out-of-bounds")
     if offset and shift < 0:
         first, edge = first - offset, edge - offset
     assert found.elements[0] == first
-    assert f"element {first} of x_ptr" in found.message and f"element {edge}" in found.message
-    assert "(x_ptr: float32, shape (6,), strides (1,)" in found.message
+    side = "before" if shift < 0 else "beyond"
+    facts = {"first": f"element {first}", "edge": f"element {edge}", "lane": f"lane {2 if shift > 0 else 0}"}
+    facts |= {"offset": f"storage offset {offset}"} if offset else {}
+    facts |= {"lanes": {-4: "4 lanes", 4: "2 lanes"}[shift]} if shift != -1 else {}
+    label = [side, "one lane" if shift == -1 else "lanes", "offset" if offset else "no offset"]
+    wording(found.message, ", ".join(label), name="x_ptr", shape="(6,)", strides="(1,)", **facts)
 
 
 class Address:

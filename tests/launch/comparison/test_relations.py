@@ -46,8 +46,8 @@ matrix = randn(12, 20)
     ("made", "label", "facts"),
     [
         (x * 4, "factor", {"factor": 4}),
-        (x / 300, "known factor", {"factor": 0.00333, "why": "1 / n, where n is 300"}),
-        (x * 8, "known factor", {"factor": 8, "why": "sqrt(BLOCK), where BLOCK is 64"}),
+        (x / 300, "known factor", {"factor": 0.00333, "why": "1 / n", "n": "n is 300"}),
+        (x * 8, "known factor", {"factor": 8, "why": "sqrt(BLOCK)", "n": "BLOCK is 64"}),
         (x * 300 / 64, "two known", {"factor": 4.69, "why": "n / BLOCK", "n": "n is 300", "block": "BLOCK is 64"}),
         (x * 5, "programs", {"factor": "times 5", "value": "is 5"}),
         (x * math.log(2), "base", {"factor": 0.693, "log": "ln 2"}),

@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.wordings import Wording
 from triton_lab.launch.maps.tensor_storage import arithmetic, cover, is_contiguous, memories, stored, traits
 
 
@@ -80,7 +81,6 @@ def test_tensors_that_share_memory_without_sharing_a_storage_share_a_letter() ->
         (torch.zeros(()), ["contiguous"]),
         (torch.zeros(0, 3), ["no elements"]),
         (torch.zeros(3, 4).t(), ["transposed"]),
-        (torch.zeros(4).expand(3, 4), ["expanded: each element read 3 times"]),
         (torch.zeros(4, 6)[:, 2:], ["gaps: 16 of 22 places used"]),
         (torch.zeros(6, 4).t()[1:], ["transposed", "gaps: 18 of 23 places used"]),
         (torch.zeros(8).as_strided((3, 4), (2, 1)), ["overlaps itself"]),
@@ -89,6 +89,12 @@ def test_tensors_that_share_memory_without_sharing_a_storage_share_a_letter() ->
 def test_traits(tensor: torch.Tensor, expected: list[str]) -> None:
     assert traits(stored(tensor, "x")) == expected
     assert ("contiguous" in expected or "no elements" in expected) == tensor.is_contiguous()
+
+
+def test_an_expanded_tensor_says_how_often_it_reads_a_place(wording: Wording) -> None:
+    for times in (3, 7):
+        (trait,) = traits(stored(torch.zeros(4).expand(times, 4), "x"))
+        wording(trait, "expanded", times=times)
 
 
 def test_what_has_no_strides_is_refused_by_name() -> None:

@@ -86,8 +86,8 @@ def test_what_does_not_compile_is_told_at_the_line_of_the_cell(
 
 def test_the_sign_of_work_says_what_is_compiled() -> None:
     said: list[str] = []
-    sign = Sign(lambda data, *_, **__: said.append(data["text/plain"]), lambda: "Running the cell", lambda: 0.0)
-    with sign.doing("Compiling add for sm_90"):
+    sign = Sign(lambda data, *_, **__: said.append(data["text/plain"]), lambda: "Running", lambda: 0.0)
+    with sign.doing("Compiling add"):
         sign.say()
     sign.say()
-    assert said == ["Compiling add for sm_90 …", "Running the cell …"]
+    assert said == ["Compiling add …", "Running …"]

@@ -57,7 +57,7 @@ def test_no_class_of_tritons_is_touched(shell: Any) -> None:
     assert shown(shell, kernel).startswith("cast_kernel(")
 
 
-def test_what_was_compiled_for_a_gpu_says_for_which() -> None:
+def test_what_was_compiled_for_a_gpu_says_for_which(wording: Wording) -> None:
     class Metadata:
         name = "cast_kernel"
         target = triton.backends.compiler.GPUTarget("cuda", 90, 32)
@@ -66,6 +66,7 @@ def test_what_was_compiled_for_a_gpu_says_for_which() -> None:
         metadata = Metadata
         src = ASTSource(cast_kernel, {"x_ptr": "*fp32", "BLOCK": "constexpr"}, {(4,): 64})
 
-    assert told(Kernel()).startswith("cast_kernel(x_ptr: *fp32, BLOCK=64), compiled for sm_90\n")
+    head = told(Kernel()).splitlines()[0]
+    wording(head, "launch", kernel="cast_kernel", arguments="x_ptr: *fp32, BLOCK=64", target="sm_90")
     Kernel.src = None  # of a kernel that was compiled from its IR
-    assert told(Kernel()).startswith("cast_kernel, compiled for sm_90\n")
+    wording(told(Kernel()).splitlines()[0], "IR", kernel="cast_kernel", target="sm_90")

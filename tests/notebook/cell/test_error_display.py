@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -69,7 +70,9 @@ def test_a_syntax_error_is_cleared_to_one_that_ipython_does_not_print_itself() -
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 @pytest.mark.parametrize("inside", [False, True])
-def test_the_line_is_shown_with_the_one_before_and_the_one_after(count: int, inside: bool, cell) -> None:  # type: ignore[no-untyped-def]
+def test_the_line_is_shown_with_the_one_before_and_the_one_after(
+    count: int, inside: bool, cell: Callable[[str], str], wording: Wording
+) -> None:
     for wrong in range(1, count + 1):
         body = [f"a{number} = 1 // {int(number != wrong)}" for number in range(1, count + 1)]
         head = ["def f():"] if inside else []
@@ -81,7 +84,7 @@ def test_the_line_is_shown_with_the_one_before_and_the_one_after(count: int, ins
         at = wrong + len(head)
         lines = text.splitlines()
         *_, last = re.split(r"\x1b\[32m", shown)
-        assert last.startswith(f"this cell, line {at}{', in f' if inside else ''}\x1b[39m\n")
+        wording(last.partition("\x1b")[0], "in f" if inside else "", line=at)
         numbers = re.findall(r"^(-->|   ) +(\d+) (.*)$", last, re.M)
         expected = [number for number in (at - 1, at, at + 1) if 1 <= number <= len(lines)]
         assert [(mark == "-->", int(number), said) for mark, number, said in numbers] == [
@@ -193,18 +196,14 @@ def test_what_keeps_a_launch_from_beginning_is_told_with_a_remedy(
 
 
 @pytest.mark.parametrize(
-    ("file", "made"),
-    [
-        ("<string>", "was made from a string, by exec or python -c"),
-        ("<stdin>", "was typed at Python's prompt or read from its input"),
-        ("<template>", "is from <template>"),
-    ],
+    ("file", "facts"),
+    [("<string>", {}), ("<stdin>", {}), ("<template>", {"file": "<template>"})],
 )
-def test_a_kernel_without_a_text_is_told_where_to_write_it(file: str, made: str, wording: Wording) -> None:
+def test_a_kernel_without_a_text_is_told_where_to_write_it(file: str, facts: dict[str, str], wording: Wording) -> None:
     source = "@triton.jit\ndef made(x_ptr):\n    tl.store(x_ptr, 1.0)\n"
     with pytest.raises(ValueError, match="Python file") as raised:
         exec(compile(source, file, "exec"), {"triton": triton, "tl": tl})
-    wording(hint_for(raised.value), kernel="made,", made=made)
+    wording(hint_for(raised.value), file, kernel="made,", **facts)
     assert hint_for(ValueError(str(raised.value))) == "", "it was not Triton that said so"
 
 

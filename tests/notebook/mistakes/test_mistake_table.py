@@ -125,12 +125,16 @@ def test_patterns_compile_and_none_stands_twice() -> None:
         ("fp32[constexpr[16]]", "a block of 16 float32"),
         ("int32[]", "a single int32"),
         ("triton.language.bfloat16", "a single bfloat16"),
-        ("pointer<int64>", "a pointer to int64"),
         ("constexpr[3]", "a constant"),
     ],
 )
 def test_tritons_spellings_of_a_type_are_read(written: str, meant: str) -> None:
     assert type_told(written) == meant
+
+
+def test_a_pointer_is_told_by_what_it_points_to(wording: Wording) -> None:
+    for element in ("int64", "int1"):
+        wording(type_told(f"pointer<{element}>"), element=element)
 
 
 def test_the_assignment_that_reaches_a_line_is_not_the_one_of_the_other_branch() -> None:

@@ -41,7 +41,7 @@ NESTS = {
         C[i] = (A[i] > 1) + (B[i] > 1) + 3 * (A[i] > 1 && B[i] > 1) + (i > 2) * (i < 5);""",
     "powers": "for i in range(n):\n    C[i] = A[i] ** 2 + B[i] ** 3 * 2 ** 3 + (not A[i] > 1)",
     "remainders of Python": "for i in range(n):\n    C[i] = A[i] + (i - 5) % 3 + (i - 7) // 2 - (i + 1) % 2",
-    "a loop of one iteration": "for (int i = 0; i < n; i++) for (int j = 2; j < 3; j++) C[i][j] = A[j][i];",
+    "one iteration": "for (int i = 0; i < n; i++) for (int j = 2; j < 3; j++) C[i][j] = A[j][i];",
     "lanes within a loop within lanes": """for (int i = 0; i < n; i++) for (int t = 0; t < 3; t++) {
         D[i] = D[i] * 2 + B[i]; for (int j = 0; j < n; j++) C[i][j] += A[i][j] * D[i]; }""",
     "quotients where lanes are off": "for (int i = 1; i < n; i++) C[i] = A[i] / B[i] + A[i] % B[i];",
@@ -91,7 +91,7 @@ def test_a_sum_may_begin_below_zero_where_its_start_does_not() -> None:
 
 
 def test_only_loops_that_go_round_have_blocks() -> None:
-    assert scop(NESTS["a loop of one iteration"]).schedule.to_triton().constants == {"BLOCK_I": 256}
+    assert scop(NESTS["one iteration"]).schedule.to_triton().constants == {"BLOCK_I": 256}
     assert scop(NESTS["a step"]).schedule.to_triton().constants == {"BLOCK_I": 256}
     two = scop(NESTS["a triangle to its row"]).schedule.to_triton().constants
     assert two == {"BLOCK_I": 16, "BLOCK_J": 16}

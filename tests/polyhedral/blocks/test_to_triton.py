@@ -99,18 +99,21 @@ TRIANGLE = "for (int i = 0; i < n; i++) for (int k = 0; k <= i; k++) y[i] += A[i
 
 
 @pytest.mark.parametrize(
-    ("schedule", "reason"),
+    ("schedule", "label", "facts"),
     [
-        (scop(page_nests.WAVEFRONT).schedule.tile({"i": 4, "j": 4}), "carries a dependence"),
-        (scop(page_nests.WAVEFRONT).schedule.reverse("i"), "illegal"),
-        (scop("for (int i = 0; i < n; i++) A[min(i, 5)] = i;").schedule, "carries a dependence"),
-        (scop("for (int i = 0; i < n; i++) s += x[i];").schedule, "carries a dependence"),
-        (scop("for i in range(n):\n    A[i] = B[i] // C[i]").schedule, "means something else"),
-        (scop("for i in range(n):\n    A[i] = B[i] ** C[i]").schedule, "small integer exponents"),
+        (scop(page_nests.WAVEFRONT).schedule.tile({"i": 4, "j": 4}), "dependence", {}),
+        (scop(page_nests.WAVEFRONT).schedule.reverse("i"),
+         "illegal", {"kind": "flow", "array": "A", "distance": "(1, 0)"}),
+        (scop("for (int i = 0; i < n; i++) A[min(i, 5)] = i;").schedule, "dependence", {}),
+        (scop("for (int i = 0; i < n; i++) s += x[i];").schedule, "dependence", {}),
+        (scop("for i in range(n):\n    A[i] = B[i] // C[i]").schedule, "operation", {"operation": "//"}),
+        (scop("for i in range(n):\n    A[i] = B[i] ** C[i]").schedule, "exponents", {"operation": "**"}),
     ],
 )  # fmt: skip
-def test_what_no_kernel_computes_is_refused_with_its_reason(schedule: Schedule, reason: str) -> None:
-    with pytest.raises(NotABlockProgram, match=reason):
+def test_what_no_kernel_computes_is_refused_with_its_reason(
+    schedule: Schedule, label: str, facts: dict[str, str], wording: Wording
+) -> None:
+    with wording.raises(NotABlockProgram, label, **facts):
         schedule.to_triton()
 
 

@@ -164,12 +164,12 @@ def test_no_brackets_stand_where_they_need_not(outer, place, inner):
         (Binary("-", Name("i"), Unary("-", Name("j"))), "i - -j", "i - -j"),
         (Unary("not", Compare("<", Name("i"), Name("n"))), "!(i < n)", "not i < n"),
         (Logic("and", (Name("i"), Logic("or", (Name("j"), Name("n"))))), "i && (j || n)", "i and (j or n)"),
-        (Choose(Name("i"), Name("j"), Name("n")), "i ? j : n", "j if i else n"),
+        (Choose(Name("i"), Name("j"), Number(7)), "i ? j : 7", "j if i else 7"),
         (Call("float32", (Name("i"),)), "(float)(i)", "float32(i)"),
-        (Binary("+", Choose(Name("i"), Name("j"), Name("n")), Number(1)), "(i ? j : n) + 1", "(j if i else n) + 1"),
+        (Binary("+", Choose(Name("i"), Name("j"), Number(7)), Number(1)), "(i ? j : 7) + 1", "(j if i else 7) + 1"),
         (Compare("<", Compare("<", Name("i"), Name("j")), Name("n")), "(i < j) < n", "(i < j) < n"),
         (Compare("==", Name("i"), Compare("<", Name("j"), Name("n"))), "i == (j < n)", "i == (j < n)"),
-        (Logic("or", (Logic("and", (Name("i"), Name("j"))), Name("n"))), "i && j || n", "i and j or n"),
+        (Logic("or", (Logic("and", (Name("i"), Name("j"))), Number(7))), "i && j || 7", "i and j or 7"),
     ],
 )
 def test_how_expressions_are_written(e, c, python):

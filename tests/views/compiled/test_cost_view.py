@@ -62,10 +62,12 @@ def test_the_roofline_holds_the_ridge_and_the_launch(intensity):
 
 
 @pytest.mark.parametrize("target", ["sm_80", "gfx942", "gfx1200"])
-def test_every_form_for_every_maker(target):
+def test_every_form_for_every_maker(target, wording: Wording):
     view = compiled(target).plot.cost()
     view.figure()
-    assert view.text().startswith(f"add_kernel for {target}: cost\nbytes, ")
+    title, table, *_ = view.text().splitlines()
+    wording(title, kernel="add_kernel", target=target)
+    assert table.startswith("bytes, ")
     listing = view.scene()["listing"]
     assert (listing[0][2][2] is None) == target.startswith("gfx")
 

@@ -69,10 +69,7 @@ def test_the_worst_line_is_shown_first_and_named(wording: Wording):
     assert view.accesses[view.shown].line == view.worst.line
     told = view.text().splitlines()
     wording(told[0], kernel="strided", target="sm_90")
-    assert told[1].startswith(
-        f"Line {view.worst.line} wastes most: its loads of x move 131,072 bytes, but use only 16,384"
-    )
-    assert "neighbouring lanes access" in told[1]
+    wording(told[1], line=view.worst.line, name="x", moved="131,072", used="16,384", share="12%")
 
 
 def test_in_words_the_worst_line_is_told_in_lines_that_a_notebook_has_room_for():
@@ -82,14 +79,14 @@ def test_in_words_the_worst_line_is_told_in_lines_that_a_notebook_has_room_for()
     assert len(told) > 1 and max(map(len, told)) <= 100 and " ".join(told) == sentence
 
 
-def test_a_line_and_a_program_can_be_asked_for():
+def test_a_line_and_a_program_can_be_asked_for(wording: Wording):
     made = compiled(lambda: EXAMPLES["softmax"].check("small"))
     store = made.launch.accesses[-1]
     view = made.plot.transactions(program=5, line=store.line)
     shown = view.scene()
     assert shown["program"] == 5
-    assert shown["traffics"][shown["shown"]]["title"].startswith(f"store of y_ptr, line {store.line}")
-    assert "program (5, 0, 0)" in shown["traffics"][shown["shown"]]["title"]
+    title = shown["traffics"][shown["shown"]]["title"]
+    wording(title, access="store", name="y_ptr", line=store.line, program="program (5, 0, 0)")
 
 
 def test_other_programs_are_parts():
@@ -151,7 +148,7 @@ def test_amd_has_a_cost_and_no_transactions_in_one_card():
     assert card.part("transactions/1")["kind"] == "words"
     assert "gfx942 is not" in card.part("transactions/1")["text"]
     assert card.part("cost/1")["kind"] == "cost"
-    assert "add_kernel for gfx942: cost" in card.text() + str(card.part("cost/1"))
+    assert "gfx942" in card.part("cost/1")["title"]
 
 
 @pytest.mark.parametrize("targets", [["gfx942", "sm_90"], ["sm_90", "gfx942"], ["gfx942"]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.wordings import Wording
 from triton_lab.launch.argument import Argument
 from triton_lab.messages import seconds_text
 from triton_lab.views.drawing.drawing_text import (
@@ -54,7 +55,7 @@ def test_whole_numbers_are_told_in_full_up_to_a_million(value: float, told: str)
     assert number_text(value) == told
 
 
-def test_shapes_and_slices() -> None:
+def test_shapes_and_slices(wording: Wording) -> None:
     assert (shape_text(()), shape_text((7,)), shape_text((2, 3, 4))) == ("scalar", "7", "2×3×4")
     assert panel_names((3, 4), (0, 0), 1) == [] and panel_names((1, 3, 4), (0, 0, 0), 1) == []
     assert panel_names((2, 3, 4), (0, 0, 0), 2) == ["[0, :, :]", "[1, :, :]"]
@@ -66,7 +67,8 @@ def test_shapes_and_slices() -> None:
     ]
     assert (some_of(None, 9), some_of(105, 1221)) == ("", ", 105 of 1,221 programs shown")
     assert some_of(0, 1) == ", 0 of 1 program shown"
-    assert (nobody(None), nobody(0)) == ("not accessed", "not accessed by these")
+    assert nobody(None) == "not accessed"
+    wording(nobody(0))
 
 
 @pytest.mark.parametrize(

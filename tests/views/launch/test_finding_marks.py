@@ -309,11 +309,13 @@ def test_words_are_cut_out_of_the_outlines_that_pass_below_them() -> None:
         assert ("halo" in own.look) is marked
 
 
-def test_programs_that_do_nothing_are_outlined_in_the_grid() -> None:
+def test_programs_that_do_nothing_are_outlined_in_the_grid(wording: Wording) -> None:
     x = torch.arange(40.0) + 1
     launch = recorded(lambda: ratio_kernel[(5,)](x, torch.zeros(40), 40, BLOCK=16))
     assert [one.kind for one in launch.findings if one.kind == "idle-program"]
-    assert outlined(launch.plot.grid().heatmaps[0], "2 programs touch no memory") == {3, 4}
+    grid = launch.plot.grid().heatmaps[0]
+    assert outlined(grid, "2 programs") == {3, 4}
+    wording(next(mark.text for mark in grid.marks if mark.text.startswith("2 programs")), programs="2 programs")
 
 
 def test_the_grid_of_a_stopped_launch_says_where_its_programs_were(wording: Wording) -> None:

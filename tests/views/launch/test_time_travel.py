@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,9 @@ def test_a_step_knows_the_variables_alive_and_no_later_ones(launch: Launch) -> N
 
 def test_the_last_step_is_told_as_such(launch: Launch) -> None:
     last = len(launch.steps().trace) - 1
-    assert launch.steps().title().split(": ")[-1] == f"step {last} of {last}"
-    assert launch.steps(step=0).title().endswith(f": step 0 of {last}")
+    for step, steps in ((last, launch.steps()), (0, launch.steps(step=0))):
+        *_, told = steps.title().split(": ")
+        assert re.findall(r"\d+", told) == [str(step), str(last)]
 
 
 def test_what_a_store_is_told_as_leaves_out_the_lanes_that_are_off(launch: Launch) -> None:

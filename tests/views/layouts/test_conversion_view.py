@@ -15,6 +15,7 @@ import triton_lab as lab
 from tests.compiled.layouts.random_layouts import Asked, register_layouts
 from tests.views.layouts.test_layout_view import MMA, blocked
 from tests.views.test_script_bundle import node
+from tests.wordings import Wording, line_of
 from triton_lab.compiled.layouts import LayoutError
 from triton_lab.compiled.layouts.layout_tile import HARDWARE
 from triton_lab.views.drawing.png import png
@@ -56,12 +57,14 @@ def test_colours_count_what_comes_from_where() -> None:
     assert len(set(map(tuple, shown.styles[1:][far].tolist()))) == 1
 
 
-def test_bank_conflicts_of_elements_in_order_are_told() -> None:
+def test_bank_conflicts_of_elements_in_order_are_told(wording: Wording) -> None:
     view = to_mma()
     plain = view.conversion.in_order()
     assert plain is not None
     stored, loaded = plain
-    assert f"{stored.wavefronts} wavefronts to store" in view.text()
+    told = line_of(view.text(), "wavefronts")
+    conflicts = {"storing": f"{stored.conflicts} bank", "loading": f"{loaded.conflicts} bank"}
+    wording(told, store=stored.wavefronts, load=loaded.wavefronts, **conflicts)
     # Rows of 128 bytes. A store's quarter of a warp has 64 bytes of each of two rows: two words of a bank, for 8 x 4
     # quarters. A load's half has 32 bytes of each of four: four words, for 16 x 2 halves.
     assert (stored.conflicts, loaded.conflicts) == (32, 32 * 3)
@@ -96,7 +99,8 @@ assert.deepEqual([...heldOf(side).place].map(from), wanted);"""
     assert after.names == HARDWARE
 
 
-def test_it_is_drawn_and_shows_itself() -> None:
+def test_it_is_drawn_and_shows_itself(wording: Wording) -> None:
     assert png(to_mma().figure()).startswith(b"\x89PNG")
     shown, _ = to_mma().conversion._repr_mimebundle_()
-    assert shown["text/plain"].startswith("blocked to MMA, 32×32 of 32 bits: through shared memory")
+    title = shown["text/plain"].splitlines()[0]
+    wording(title, source="blocked", target="MMA", shape="32×32", bits=32)

@@ -143,12 +143,10 @@ for (const {{ scene, held, sheets }} of JSON.parse(readFileSync({json.dumps(str(
     assert done.returncode == 0, done.stderr[:2000]
 
 
-def test_an_elements_copies_stand_out_on_both_sides() -> None:
+def test_an_elements_copies_stand_out_on_both_sides(wording: Wording) -> None:
     view = blocked((8, 16)).plot(element=(3, 5))
-    assert view.text().splitlines()[-1] == (
-        "element [3, 5] is held by warp 0, lane 13, register 1; warp 1, lane 13, register 1; "
-        "warp 2, lane 13, register 1; warp 3, lane 13, register 1"
-    )
+    holders = "; ".join(f"warp {warp}, lane 13, register 1" for warp in range(4))
+    wording(view.text().splitlines()[-1], element="element [3, 5]", holders=holders)
     assert view._places is not None and view._elements is not None
     assert np.flatnonzero(view._places).tolist() == [128 * warp + 4 * 13 + 1 for warp in range(4)]
     assert np.flatnonzero(view._elements).tolist() == [3 * 16 + 5]
@@ -196,10 +194,10 @@ def test_words_stand_in_cells_with_room() -> None:
     assert [label.text for label in regions.tensor.labels] == ["warp 0", "warp 1", "warp 2", "warp 3"]
 
 
-def test_words_tell_what_it_is_and_how_often_elements_are_held() -> None:
+def test_words_tell_what_it_is_and_how_often_elements_are_held(wording: Wording) -> None:
     told = {name: LayoutView(layout).title() for name, layout in all_kinds().items()}
-    assert told["blocked"] == "blocked layout of a 32×16 tensor in registers: 4 warps × 32 lanes × 4 registers"
-    assert told["copies"].endswith("each element is held 4 times")
+    wording(told["blocked"], "blocked", shape="32×16", parts="4 warps × 32 lanes × 4 registers")
+    wording(told["copies"].rpartition(": ")[2], "copies", parts="4 warps × 32 lanes × 4 registers", times="4 times")
     assert told["cluster"].endswith("registers: 2 CTAs × 2 warps × 32 lanes × 4 registers")
     assert told["swizzled"].endswith("in shared memory: 2,048 bytes")
     assert told["memory"].endswith("in tensor memory: 128 rows × 128 columns")

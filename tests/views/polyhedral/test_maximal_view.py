@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.polyhedral.test_maximal_parts import PROGRAM
 from tests.views.polyhedral.test_iteration_view import at, near, pixels
 from tests.views.polyhedral.test_live import Open, show  # noqa: F401 - `show` is a fixture
+from tests.wordings import Wording
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.views.drawing.drawing import MARGIN
@@ -30,13 +31,13 @@ def test_each_line_has_the_bar_of_its_part() -> None:
     assert BAR > 6
 
 
-def test_it_is_live_a_picture_and_words() -> None:
+def test_it_is_live_a_picture_and_words(wording: Wording) -> None:
     view = maximal_view(scop(PROGRAM, maximal=True))
     data, _ = view._repr_mimebundle_()
     assert set(data) == {SCENE, "image/png", "text/plain"}
     assert view.title() == "5 affine parts, 3 things between"
     assert "part 2: 1 statement" in data["text/plain"]
-    assert maximal_view(scop(page_nests.PAGE, maximal=True)).title() == "The whole program is affine"
+    wording(maximal_view(scop(page_nests.PAGE, maximal=True)).title())
     assert [one is None for one in view.scene()["scenes"]] == [False, True, False, True, False]
 
 

@@ -16,6 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import triton_lab as lab
 import triton_lab.polyhedral.related_work.page_domain as page_domain_module
+from tests.wordings import Wording, line_of
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.core.integer_points import more_than
 from triton_lab.polyhedral.related_work import page_nests
@@ -35,6 +36,9 @@ from triton_lab.views.polyhedral.ragged_view import RaggedView
 def rows(out_ptr, columns, stride, BLOCK: tl.constexpr):
     column = tl.arange(0, BLOCK)
     tl.store(out_ptr + tl.program_id(0) * stride + column, 1.0, mask=column < columns)
+
+
+STORE = rows.starting_line_number + 3
 
 
 @pytest.fixture(scope="module")
@@ -62,30 +66,34 @@ def cell(kernel: Any) -> Iterator[Callable[[str], dict[str, Any]]]:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "label", "facts"),
     [
-        ("scop(examples.PAGE)", "12 instances\n"),
-        ("lab.schedule(scop(examples.WAVEFRONT, n=5)).reverse('i')", "16 instances at n = 5\n"),
-        ("scop(examples.PAGE, maximal=True)", "The whole program is affine\n"),
-        ("kernel", "rows: program (0, 0, 0) and program (1, 0, 0) race (store in line "),
-        ("kernel.general", "rows: store in line "),
-        ("page_domain()", "The page's iteration domain\n"),
-        ("ragged", "The irregular nest: K = 4, 2, 5, 1\n"),
+        ("scop(examples.PAGE)", "nest", {"instances": 12}),
+        ("lab.schedule(scop(examples.WAVEFRONT, n=5)).reverse('i')", "sizes", {"instances": 16, "size": "n = 5"}),
+        ("scop(examples.PAGE, maximal=True)", "maximal", {}),
+        ("kernel", "race", {"kernel": "rows", "one": "(0, 0, 0)", "other": "(1, 0, 0)", "line": STORE}),
+        ("kernel.general", "access", {"kernel": "rows", "line": STORE}),
+        ("page_domain()", "page", {}),
+        ("ragged", "ragged", {"lengths": "4, 2, 5, 1"}),
     ],
 )
-def test_the_last_value_of_a_cell_is_its_picture(text: str, told: str, cell: Callable[[str], dict[str, Any]]) -> None:
+def test_the_last_value_of_a_cell_is_its_picture(
+    text: str, label: str, facts: dict[str, object], cell: Callable[[str], dict[str, Any]], wording: Wording
+) -> None:
     data = cell(text)
     assert set(data) == {SCENE, "image/png", "text/plain"}, "formulas beside it would be shown in its place"
-    assert data["image/png"].startswith(b"\x89PNG") and data["text/plain"].startswith(told)
+    assert data["image/png"].startswith(b"\x89PNG")
+    wording(data["text/plain"].splitlines()[0], label, **facts)
 
 
-def test_what_cannot_be_drawn_is_told_in_words_with_the_reason(cell: Callable[[str], dict[str, Any]]) -> None:
+def test_what_cannot_be_drawn_is_told_in_words_with_the_reason(
+    cell: Callable[[str], dict[str, Any]], wording: Wording
+) -> None:
     data = cell("scop(examples.WAVEFRONT)")
     assert set(data) == {"text/plain", "text/latex"} and data["text/latex"].startswith("$$")
-    assert (
-        "S0: A[i][j] = " in data["text/plain"] and "not drawn: give a value for n: scop(..., n=8)" in data["text/plain"]
-    )
-    assert "not drawn: no statement has" in cell("scop('x = 1;')")["text/plain"]
+    assert "S0: A[i][j] = " in data["text/plain"]
+    wording(line_of(data["text/plain"], "not drawn"), "size", size="n", example="scop(..., n=8)")
+    wording(line_of(cell("scop('x = 1;')")["text/plain"], "not drawn"), "no loop")
 
 
 def test_a_large_domain_is_not_drawn_unasked(cell: Callable[[str], dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.launch.fakes import FakeArgument
+from tests.wordings import Wording
 from triton_lab.launch.checks.analysis import finding_text
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, LaneTally, listed
@@ -85,19 +86,24 @@ def test_found_are_the_lanes_of_each_operation(one: list[Part], other: list[Part
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "place"),
     [
         (0, "x_ptr[0, 0]"),
         (4, "x_ptr[0, 1]"),
         (24, "x_ptr[1, 2]"),
-        (12, "element 5 of the storage of x_ptr"),  # in the gap between two rows
-        (-4, "element 1 of the storage of x_ptr"),
-        (2, "byte 10 of the storage of x_ptr"),
-        (-9, "byte -1 of the storage of x_ptr"),
-        (28, "element 9 of the storage of x_ptr"),
+        (12, "element 5"),  # in the gap between two rows
+        (-4, "element 1"),
+        (2, "byte 10"),
+        (-9, "byte -1"),
+        (28, "element 9"),
     ],
 )
-def test_an_address_is_called_by_its_element_or_by_its_place_in_the_storage(address: int, said: str) -> None:
+def test_an_address_is_called_by_its_element_or_by_its_place_in_the_storage(
+    address: int, place: str, wording: Wording
+) -> None:
     argument = FakeArgument("x_ptr", (2, 3), (4, 1), offset=2, storage_address=4096)
-    assert finding_text.element(argument, argument.address + address) == said
+    if place.startswith("x_ptr"):
+        assert finding_text.element(argument, argument.address + address) == place
+    else:
+        wording(finding_text.element(argument, argument.address + address), place=place, name="x_ptr")
     assert finding_text.element(None, 4096) == "address 0x1000"

@@ -81,12 +81,15 @@ def test_the_tab_is_there_for_autotuned_launches_alone(launch: Launch) -> None:
         launches[0].plot.autotune()
 
 
+LONG = "out of memory, " + "9" * 99
+
+
 def made() -> Tuning:
     """As a GPU might give it."""
     tried = [
         Tried({"BLOCK": 64, "num_warps": 4}, 12e-6, 11e-6, 15e-6),
         Tried({"BLOCK": 128, "num_warps": 4}, 9e-6, 9e-6, 9.5e-6),
-        Tried({"BLOCK": 256, "num_warps": 4}, *[math.inf] * 3, "out of shared memory, " + "9" * 99),
+        Tried({"BLOCK": 256, "num_warps": 4}, *[math.inf] * 3, LONG),
     ]
     return Tuning("doubled_kernel", "gpu", tuple(tried), 1, ("n=100",), left_out=2)
 
@@ -99,7 +102,7 @@ def test_the_picture_has_the_one_taken_first_and_every_reason(wording: Wording, 
     assert view.text().splitlines()[1:] == [
         "  → BLOCK=128: 9 µs (9 µs to 9.5 µs) 1.00×",
         "    BLOCK=64: 12 µs (11 µs to 15 µs) 1.33×",
-        f"    BLOCK=256: failed: out of shared memory, {'9' * 99}",
+        f"    BLOCK=256: failed: {LONG}",
         "  all with num_warps=4",
         *notes,
     ]

@@ -18,6 +18,7 @@ from triton_lab.course.attempt import Attempt, Bytes, Inputs, Placed, bytes_of
 from triton_lab.course.cases import Case, told
 from triton_lab.course.launch_work import Requirement
 from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import ERROR
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.launch import Launch
 
-# Findings, besides errors, that mean a result is right only by luck on one machine.
-NEVER = frozenset({"same-value", "lane-order", "outside-view", "overflow"})
 MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
 OTHERS = 7_000  # added to the seed for other numbers
 
@@ -128,7 +127,7 @@ def raising(error: Exception, function: Callable[..., Any], on: str, launches: S
 def _found(launches: Sequence[Launch], on: str, allowed: Collection[str]) -> AnswerFault | None:
     for launch in launches:
         for finding in launch.findings:
-            if (finding.severity == ERROR or finding.kind in NEVER) and finding.kind not in allowed:
+            if (finding.severity == ERROR or rules()[finding.kind].by_luck) and finding.kind not in allowed:
                 return AnswerFault(_of_finding(finding), on, launch, launch)
     return None
 

@@ -109,12 +109,12 @@ class Launch(Recorded):
     @cached_property
     def verdict(self) -> Verdict:
         """The result of all checks."""
-        from triton_lab.launch.checks.check_run import check, finished
+        from triton_lab.launch.checks.check_run import FIXES, check, finished
         from triton_lab.launch.diagnosis.tried_fixes import with_fix
         from triton_lab.launch.recording.progress_callback import within
 
         with within(CHECKING + TIMES * max(self.seconds, self.interpreted)):
-            found = with_fix(self, check(self), check)
+            found = with_fix(self, check(self), check, FIXES)
         return replace(found, findings=finished(self, found.findings))
 
     @cached_property

@@ -17,6 +17,7 @@ from triton_lab.launch.checks.ignore_comments import without_ignored
 from triton_lab.launch.checks.rule import WholeRule, rules
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import SEVERITIES
+from triton_lab.launch.diagnosis.tried_fixes import FixPolicy
 from triton_lab.launch.diagnosis.verdict import Gathering, Verdict, reason_of
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import is_cut_short
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
 RULES = rules()  # loaded with this module, not in the middle of a launch
+FIXES = FixPolicy(
+    {kind: rule.repair for kind, rule in RULES.items()},
+    frozenset(kind for kind, rule in RULES.items() if rule.unrepaired),
+    frozenset(kind for kind, rule in RULES.items() if rule.told_by_fill),
+)
 
 
 def check(launch: Recorded, part: bool = False) -> Verdict:

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from triton_lab.launch.diagnosis.severity import SEVERITIES
+from triton_lab.launch.diagnosis.tried_fixes import Repair
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import N_
 
@@ -63,6 +64,10 @@ class Rule(ABC):
     ``causes`` are kinds of faults that it explains, at the same argument in the same programs: they then say it first.
     ``superseded_by`` are kinds of findings beside which a finding of this one is left out, since they say its cause.
     ``mark`` is the words for the elements that a finding marks in pictures; "" marks none.
+    ``by_luck``: a result beside such a finding is right only by luck, on one machine; of an error that is understood.
+    ``unsteady`` is why two runs of a kernel with such a finding may differ, as a phrase for a cause; "" if they do not.
+    ``repair`` is the edit of the source that is tried as a fix. ``unrepaired``: a new finding of this kind, though it is
+    a note, shows that a tried edit is no fix. ``told_by_fill``: it is left out where a fix by `Repair.FILL` says it.
     """
 
     kind: ClassVar[str] = ""
@@ -80,6 +85,11 @@ class Rule(ABC):
     causes: ClassVar[tuple[str, ...]] = ()
     superseded_by: ClassVar[tuple[str, ...]] = ()
     mark: ClassVar[str] = ""
+    by_luck: ClassVar[bool] = False
+    unsteady: ClassVar[str] = ""
+    repair: ClassVar[Repair] = Repair.NONE
+    unrepaired: ClassVar[bool] = False
+    told_by_fill: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if not cls.kind:  # a form of rules, not a rule

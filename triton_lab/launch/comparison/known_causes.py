@@ -13,11 +13,12 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.variants.arithmetic_variants import ordinary
 from triton_lab.ir import Op, traits
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.comparison.numerics import precisions
 from triton_lab.launch.comparison.rerun import may_be_rounding
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
@@ -26,24 +27,17 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# Findings that may make two runs of one kernel differ.
-_UNSTEADY = {
-    "race": N_("a race: the result depends on the order of the programs"),
-    "lane-collision": N_("several lanes of one program store to one element"),
-    "uninitialized": N_("a read of memory that was never written"),
-}
-
 
 def unsteady(comparison: Comparison) -> Iterator[str]:
     """The findings that may make two runs of one kernel differ. A slip, such as in an address, may be behind them."""
     seen: set[str] = set()
     for launch in _launches(comparison):
         for finding in launch.findings:
-            kind = _UNSTEADY.get(finding.kind)
-            if kind is not None and finding.kind not in seen:
+            cause = rules()[finding.kind].unsteady
+            if cause and finding.kind not in seen:
                 seen.add(finding.kind)
                 text = _("{cause} (line {line})") if finding.line is not None else "{cause}"
-                yield text.format(cause=translated(kind), line=finding.line)
+                yield text.format(cause=translated(cause), line=finding.line)
 
 
 def _launches(comparison: Comparison) -> list[Launch]:
@@ -54,7 +48,8 @@ def named_causes(comparison: Comparison) -> Iterator[str]:
     """Other causes known without experiments: sums in any order, another dtype."""
     # What differs by far more than the order of additions explains has another cause.
     differing = {one.name for one in comparison if one.count and may_be_rounding(one)}
-    seen = {finding.kind for launch in _launches(comparison) for finding in launch.findings} & set(_UNSTEADY)
+    found = {finding.kind for launch in _launches(comparison) for finding in launch.findings}
+    seen = {kind for kind in found if rules()[kind].unsteady}
     for launch in _launches(comparison):
         if not seen and (line := _float_atomics(launch, differing)) is not None:
             seen.add("atomics")

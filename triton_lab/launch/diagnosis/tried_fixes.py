@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from dataclasses import replace as but
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,22 +40,45 @@ _MASKED = N_(
 Check = Callable[["Launch"], Verdict]
 
 
-def with_fix(launch: Launch, found: Verdict, check: Check) -> Verdict:
+class Repair(Enum):
+    """Which edit of the source may mend a finding."""
+
+    NONE = ""
+    """None is tried."""
+    MASK = "mask"
+    """A mask for the access that stopped the launch."""
+    FILL = "fill"
+    """A value for masked-off lanes of a load, ``other=``."""
+
+
+@dataclass(frozen=True)
+class FixPolicy:
+    """What rules declare about fixes, by kinds of findings: see `Rule`."""
+
+    repair: Mapping[str, Repair]
+    unrepaired: frozenset[str]
+    told_by_fill: frozenset[str]
+
+
+def with_fix(launch: Launch, found: Verdict, check: Check, policy: FixPolicy) -> Verdict:
     """The verdict, with a ``fix`` in findings that a simple one mends: what stopped the launch, NaN and infinity."""
     try:
-        findings = [_with_fix(launch, one, found.findings, check) for one in found.findings]
+        findings = [_with_fix(launch, one, found.findings, check, policy) for one in found.findings]
         told = {one.argument for one in findings if one.hint.startswith(translated(_MASKED))}
-        findings = [one for one in findings if one.kind != "undefined" or one.argument not in told]
+        findings = [one for one in findings if one.kind not in policy.told_by_fill or one.argument not in told]
     except Exception as error:
         left = Unchecked(_("whether a simple fix exists"), reason_of(error))
         return but(found, unchecked=[*found.unchecked, left])
     return but(found, findings=findings)
 
 
-def _with_fix(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
-    if finding.stopped:
-        return _mended(launch, finding, findings, check)
-    return _filled(launch, finding, findings, check) if finding.kind == "non-finite" else finding
+def _with_fix(
+    launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check, policy: FixPolicy
+) -> Finding:
+    repair = policy.repair[finding.kind]
+    if finding.stopped and repair is Repair.MASK:
+        return _mended(launch, finding, findings, check, policy)
+    return _filled(launch, finding, findings, check) if repair is Repair.FILL else finding
 
 
 def _filled(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
@@ -78,8 +103,8 @@ def _can_be_tried(launch: Launch) -> bool:
     return kept and launch.interpreted <= _SECONDS and source is not None and source.fn.fn is not None
 
 
-def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
-    if finding.kind != "out-of-bounds" or finding.argument is None or not _can_be_tried(launch):
+def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check, policy: FixPolicy) -> Finding:
+    if finding.argument is None or not _can_be_tried(launch):
         return finding
     kernel = launch.compiled[0].fn
     known = {(one.kind, one.argument) for one in findings if one is not finding}
@@ -97,11 +122,11 @@ def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check
                 if tried is None or not _keeps_the_rest(before, tried, wrong):
                     continue
                 made = fix if fix.condition else Fix((), condition, _kept_out(before, tried))
-                found = [one for one in check(tried).findings if one.severity != NOTE or one.kind == "unwritten"]
+                found = [one for one in check(tried).findings if one.severity != NOTE or one.kind in policy.unrepaired]
                 new = [one for one in found if (one.kind, one.argument) not in known]
                 if not new:
                     return but(finding, fix=but(made, edits=edits(kernel, after)))
-                stopped = [one for one in new if one.stopped and one.kind == "out-of-bounds"]
+                stopped = [one for one in new if one.stopped and policy.repair[one.kind] is Repair.MASK]
                 if len(new) == 1 and stopped and (stopped[0].line, stopped[0].argument) != (wrong.line, wrong.argument):
                     further.append((stopped[0], tried, after, made))
         todo = further

@@ -44,6 +44,7 @@ class LaneCollisionRule(Rule):
         "Lanes that store equal values are not reported."
     )
     concerned = Concerned.ONE
+    unsteady = N_("several lanes of one program store to one element")
     mark = N_("lanes collide")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

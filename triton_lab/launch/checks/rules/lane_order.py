@@ -54,6 +54,7 @@ class LaneOrderRule(Rule):
         "the lanes of both accesses are the same."
     )
     concerned = Concerned.ONE
+    by_luck = True
     mark = N_("lanes without an order")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ from triton_lab.launch.checks.analysis.nonfinite_origin import CASTS, Birth, Bir
 from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
+from triton_lab.launch.diagnosis.tried_fixes import Repair
 from triton_lab.launch.nonfinite import finite
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.launch_record import Recorded
@@ -65,6 +66,7 @@ class NonFiniteRule(Rule):
     )
     concerned = Concerned.ONE
     superseded_by = ("unwritten-buffer",)
+    repair = Repair.FILL
     mark = N_("source of NaN or infinity")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import ERROR
+from triton_lab.launch.diagnosis.tried_fixes import Repair
 from triton_lab.localization import N_, ngettext
 
 
@@ -33,6 +34,7 @@ class OutOfBoundsRule(WholeRule):
         "sizes of this launch are tested."
     )
     concerned = Concerned.ONE
+    repair = Repair.MASK
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
         """One finding for each operation, with the lanes of all programs."""

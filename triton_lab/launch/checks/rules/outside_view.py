@@ -42,6 +42,7 @@ class OutsideViewRule(Rule):
     intended = N_("If the kernel reads a margin on purpose, as a stencil does, and its mask or `tl.where` discards it.")
     blind = N_("An offset that stays in the view but touches the wrong element is not found.")
     concerned = Concerned.ONE
+    by_luck = True
     superseded_by = ("assumed-contiguous",)
     mark = N_("outside the view")
 

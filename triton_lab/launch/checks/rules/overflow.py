@@ -59,6 +59,7 @@ class OverflowRule(Rule):
         "sums that a loop carries, and floats that are too large to convert."
     )
     concerned = Concerned.ONE
+    by_luck = True
     causes = ("out-of-bounds", "misaligned")
     mark = N_("overflow")
 

@@ -60,6 +60,7 @@ class RaceRule(Rule):
         "kernel waits for them as PTX's memory model requires. Races with other launches are not found."
     )
     concerned = Concerned.SEVERAL
+    unsteady = N_("a race: the result depends on the order of the programs")
     mark = N_("race")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

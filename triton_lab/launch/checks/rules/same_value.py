@@ -36,6 +36,7 @@ class SameValueRule(Rule):
     intended = N_("If many programs set one flag or one constant, and the program that reads it waits for the launch.")
     blind = N_("Values are compared in this launch. With other data the same stores may differ, which is a `race`.")
     concerned = Concerned.SEVERAL
+    by_luck = True
     superseded_by = ("unused-grid-axis",)
     mark = N_("stored by several programs")
 

@@ -67,6 +67,7 @@ class UndefinedRule(Rule):
         "missed."
     )
     concerned = Concerned.ONE
+    told_by_fill = True
     mark = N_("depends on masked-off lanes")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -50,6 +50,7 @@ class UninitializedRule(Rule):
         "check's message. A read that races with the write is a `race`."
     )
     concerned = Concerned.ONE
+    unsteady = N_("a read of memory that was never written")
     mark = N_("read before it was written")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -53,6 +53,7 @@ class UnwrittenRule(WholeRule):
     intended = N_("If another launch writes the rest, or if the buffer is larger than the part in use.")
     blind = N_("Only memory that torch allocated uninitialized is watched. A launch that was stopped is not examined.")
     concerned = Concerned.ALL
+    unrepaired = True
     superseded_by = ("small-grid", "unused-grid-axis")
     mark = N_("never written")
 

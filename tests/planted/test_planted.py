@@ -15,6 +15,7 @@ from tests.planted import (
     grids,
     infinities,
     innocents_threads,
+    layouts,
     nan_compared,
     negative_divisions,
     stored_numbers,
@@ -81,6 +82,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         *contiguity.INNOCENTS,
         *grids.INNOCENTS,
         *negative_divisions.INNOCENTS,
+        *layouts.INNOCENTS,
     ],
     ids=lambda run: run.__name__,
 )

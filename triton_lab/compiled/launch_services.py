@@ -10,6 +10,7 @@ PROVIDED = {
     "Launch.reduced_layouts": "triton_lab.compiled.sm90_kernels:reduced_of",
     "Launch.saved_compilations": "triton_lab.compiled.serialization:told",
     "Launch.scanned_layouts": "triton_lab.compiled.sm90_kernels:scanned_of",
+    "Launch.thread_order": "triton_lab.compiled.transactions.thread_order:thread_order",
     "SharedView.bank_use": "triton_lab.compiled.layouts.conflict_free_layouts:register_bank_use",
     "SharedView.conflict_free": "triton_lab.compiled.layouts.conflict_free_layouts:conflict_free",
     "SharedView.warp_access": "triton_lab.compiled.layouts.warp_access:warp_access",

@@ -65,9 +65,9 @@ class Rule(ABC):
     ``superseded_by`` are kinds of findings beside which a finding of this one is left out, since they say its cause.
     ``mark`` is the words for the elements that a finding marks in pictures; "" marks none.
     ``by_luck``: a result beside such a finding is right only by luck, on one machine; of an error that is understood.
-    ``unsteady`` is why two runs of a kernel with such a finding may differ, as a phrase for a cause; "" if they do not.
-    ``repair`` is the edit of the source that is tried as a fix. ``unrepaired``: a new finding of this kind, though it is
-    a note, shows that a tried edit is no fix. ``told_by_fill``: it is left out where a fix by `Repair.FILL` says it.
+    ``unsteady`` is why two runs of a kernel with such a finding may differ, a phrase for a cause; "" if they do not.
+    ``repair`` is the edit of the source that is tried as a fix. ``unrepaired``: a new finding of this kind, though a
+    note, shows that a tried edit is no fix. ``told_by_fill``: it is left out where a fix by `Repair.FILL` says it.
     """
 
     kind: ClassVar[str] = ""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +36,7 @@ class Whole:
     """A launch before its run, as data for its parts.
 
     ``plan`` is the kernel's plan as text, and ``room`` the bytes that a part's tape may take; ``unwritten``, ``blank``
-    and ``unknown`` are those of `Tape`.
+    and ``unknown`` are those of `Tape`. ``options`` are those of Triton with which the kernel was compiled.
     """
 
     kernel: str
@@ -53,6 +55,7 @@ class Whole:
     unknown: Ranges
     tuning: Tuning | None = None
     site: tuple[str, int] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +166,7 @@ def _launch(whole: Whole, own: range, tape: Tape) -> Launch:
         first_line=whole.first_line,
         file=whole.file,
         executable=_executable(whole.plan),
-        compiled=(None, None),
+        compiled=(None, SimpleNamespace(**whole.options)),
         surroundings=Surroundings({}, ()),
         events=tape.events,
         kinds=tape.kinds,

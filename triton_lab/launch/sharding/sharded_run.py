@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
+from triton_lab.backend.compiler import options_of
 from triton_lab.backend.plugin import launcher
 from triton_lab.backend.plugin.error_report import described
 from triton_lab.backend.plugin.recorders import LaunchCall
@@ -121,6 +122,7 @@ def _whole(call: LaunchCall, lines: SourceLines, tape: Tape, kept: Snapshot) -> 
         unknown=tape.unknown,
         tuning=call.tuning,
         site=call.site,
+        options=options_of(call.metadata),
     )
 
 

@@ -31,11 +31,11 @@ _CELLS = 1 << 22
 
 def thread_conflicts(evidence: Evidence, threads: Threads) -> Iterator[tuple[SeenAccess, EvidenceLanes, Small]]:
     """Accesses, their lanes that conflict with another thread, and the time of each conflicting earlier access."""
-    writers = [sight for sight in evidence.in_order if _writes(sight)]
+    writers = [sight for sight in evidence.in_order if writes(sight)]
     if not writers:
         return
     barriers = Barriers(evidence, results_used(evidence.launch.executable.plan))
-    for part in _together(evidence, writers):
+    for part in together(evidence, writers):
         if _may_meet(part, threads):
             yield from _meetings(evidence, part, threads, barriers)
 
@@ -64,11 +64,11 @@ def _meetings(
             yield from _Memory(evidence, near, threads, barriers, unit, start, stop).meetings()
 
 
-def _writes(sight: SeenAccess) -> bool:
+def writes(sight: SeenAccess) -> bool:
     return effects.writes(sight.op)
 
 
-def _together(evidence: Evidence, writers: list[SeenAccess]) -> Iterator[list[SeenAccess]]:
+def together(evidence: Evidence, writers: list[SeenAccess]) -> Iterator[list[SeenAccess]]:
     """Groups of executions that touch the same written run of memory."""
     hulls = {sight.event.order: _hull(evidence, sight) for sight in writers}
     written = Ranges.of([low for low, _unused in hulls.values()], [high for _unused, high in hulls.values()])
@@ -200,7 +200,7 @@ class _Memory:
             met &= ~written.atomic[cell]
         met = self._without_own(sight, cell, self._without_exchanged(sight, written.time[cell], met))
         when = written.time[cell]
-        if _writes(sight):
+        if writes(sight):
             own = read.thread[cell] == thread
             earlier: Small = np.where(own, self._read_by_other[cell], read.time[cell])
             before = (read.program[cell] == program) & (earlier > since)
@@ -218,7 +218,7 @@ class _Memory:
             read.paint(cell, program, time, thread, atomic)
             self._read_by_other[cell] = np.where(here, other, -1)
             self._read_by_other[cell[read.thread[cell] != thread]] = time
-        if _writes(sight):
+        if writes(sight):
             written.paint(cell, program, time, thread, atomic)
 
     def _without_own(self, sight: SeenAccess, cell: Ints, met: Flags) -> Flags:

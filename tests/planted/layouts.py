@@ -77,7 +77,7 @@ def called_kernel(x_ptr, work_ptr, index_ptr, out_ptr, MENDED: tl.constexpr, BLO
     put(work_ptr, place, tl.load(x_ptr + own).to(tl.float32))
     if MENDED:
         tl.debug_barrier()
-    put(out_ptr, own, tl.load(work_ptr + place).to(tl.float16))  # BUG
+    tl.store(out_ptr + own, tl.load(work_ptr + place).to(tl.float16))  # BUG
 
 
 @plant(called_kernel, "layout-order", "work_ptr", {0, 1})

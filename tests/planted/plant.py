@@ -24,7 +24,7 @@ class Plant:
 
     Found must be: `kind`, on a line of `source` (a kernel or a helper that it calls) marked `# BUG` - on no line at
     all where none is marked -, at `argument`, in exactly `programs` (linear numbers; None: not said). The page of the
-    kind shows the plant that is `shown`, by default the shortest.
+    kind shows the plant that is `shown`, by default the shortest. It is no bug under a Triton that `mends` it.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Plant:
     argument: str | None
     programs: frozenset[int] | None
     shown: bool = False
+    mends: bool = False
 
     @property
     def lines(self) -> set[int | None]:
@@ -44,20 +45,31 @@ class Plant:
 
 
 def plant(
-    source: Any, kind: str, argument: str | None = None, programs: Iterable[int] | None = None, shown: bool = False
+    source: Any,
+    kind: str,
+    argument: str | None = None,
+    programs: Iterable[int] | None = None,
+    shown: bool = False,
+    mends: bool = False,
 ) -> Callable[[Callable[[bool], None]], Plant]:
     """Makes a `Plant` of the function below it; the function's docstring says what is wrong."""
 
     def make(run: Callable[[bool], None]) -> Plant:
         which = None if programs is None else frozenset(programs)
-        return Plant(run.__name__, inspect.getdoc(run) or "", run, source, kind, argument, which, shown)
+        return Plant(run.__name__, inspect.getdoc(run) or "", run, source, kind, argument, which, shown, mends)
 
     return make
 
 
 @cache
 def planted() -> list[Plant]:
-    """The planted bugs of all modules of this folder."""
+    """The planted bugs of all modules of this folder that are bugs under the installed Triton."""
+    return [each for each in every_plant() if not each.mends]
+
+
+@cache
+def every_plant() -> list[Plant]:
+    """The planted bugs of all modules of this folder, also those that the installed Triton mends."""
     folder = Path(__file__).parent
     names = [each.name for each in pkgutil.iter_modules([str(folder)]) if not each.name.startswith("test_")]
     beds = [importlib.import_module(f"{__package__}.{name}") for name in names]

@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 from tests.planted.plant import plant
+from triton_lab.launch.checks.analysis.barriers import around_atomics
 
 ALL = range(4)
 
@@ -145,7 +146,7 @@ def counts_of_all_in_every_program(mended: bool) -> None:
     bins("" if mended else "everybody")
 
 
-@plant(bins_kernel, "race", "bins_ptr", ALL)
+@plant(bins_kernel, "race", "bins_ptr", ALL, mends=around_atomics())
 def ticket_before_all_lanes_have_counted(mended: bool) -> None:
     """One thread draws the ticket while others may still be adding: no barrier."""
     bins("" if mended else "no barrier")

@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 
 from tests.planted.plant import plant
+from triton_lab.launch.checks.analysis.barriers import around_atomics
 
 ALL = range(4)
 
@@ -73,7 +74,7 @@ def relaxed_wait(mended: bool) -> None:
     hand_over("" if mended else "relaxed wait")
 
 
-@plant(hand_over_kernel, "race", "chunk_ptr", ALL)
+@plant(hand_over_kernel, "race", "chunk_ptr", ALL, mends=around_atomics())
 def flag_without_barrier(mended: bool) -> None:
     """One thread raises the flag while the program's other threads may still be storing."""
     hand_over("" if mended else "no barrier")
@@ -137,7 +138,7 @@ def relaxed_unlock(mended: bool) -> None:
     locked_sum("" if mended else "relaxed unlock")
 
 
-@plant(locked_sum_kernel, "race", "sum_ptr", ALL)
+@plant(locked_sum_kernel, "race", "sum_ptr", ALL, mends=around_atomics())
 def unlocked_without_barrier(mended: bool) -> None:
     """One thread opens the lock while the program's other threads may still be storing."""
     locked_sum("" if mended else "no barrier")

@@ -27,6 +27,7 @@ from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant, planted
+from tests.planted.plant import every_plant as all_plants
 from triton_lab.interpreter.kernel_errors import KernelError
 
 # Notes that no innocent gets, either.
@@ -101,6 +102,12 @@ def test_right_layouts_get_no_note_either(run: Callable[[], None]) -> None:
     found = [each for launch in launches for each in launch.findings if each.severity != "note"]
     found += [each for launch in launches for each in launch.findings if each.kind in asynchronous_layouts.NOTES]
     assert launches and not found, "\n\n".join(map(str, found))
+
+
+@pytest.mark.parametrize("plant", [one for one in all_plants() if one.mends], ids=lambda plant: plant.name)
+def test_a_bug_that_the_installed_triton_mends_is_none(plant: Plant) -> None:
+    for launch in launched(plant, mended=False):
+        assert not [each for each in launch.findings if each.severity != "note"]
 
 
 def test_there_are_enough_of_every_kind() -> None:

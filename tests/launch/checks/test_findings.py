@@ -14,6 +14,7 @@ import triton.language as tl
 import triton_lab
 from tests.wordings import Wording
 from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.checks.analysis.barriers import around_atomics
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
 
@@ -95,11 +96,12 @@ def sum_kernel(x_ptr, total_ptr, lock_ptr, BARRIER: tl.constexpr, BLOCK: tl.cons
 
 @pytest.mark.parametrize("barrier", [True, False])
 def test_a_lock_orders_blocks_if_there_is_a_barrier_before_it_opens(barrier: bool) -> None:
+    """Triton 3.9 puts one there by itself."""
     with triton_lab.record() as launches:
         lock = torch.zeros(1, dtype=torch.int32)
         sum_kernel[(8,)](torch.ones(8, 64), torch.zeros(64), lock, BARRIER=barrier, BLOCK=64)
     races = [found for found in launches[0].findings if found.kind == "race"]
-    assert bool(races) != barrier
+    assert bool(races) != (barrier or around_atomics())
     if races:
         assert "tl.debug_barrier()" in races[0].hint
         assert set(races[0].programs.tolist()) == set(range(8)), "the first hundred lanes are of all programs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 import triton_lab as lab
 from triton_lab.ir import Op
+from triton_lab.launch.checks.analysis import barriers as barriers_module
 from triton_lab.launch.checks.analysis.barriers import Barriers, results_used
 from triton_lab.launch.checks.analysis.evidence import SeenAccess
 from triton_lab.launch.checks.race import happens_before as module
@@ -41,7 +43,8 @@ def atomics_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + lane, tl.atomic_add(x_ptr + lane, 1, sem="acq_rel"))  # block
 
 
-# Whether it takes over, whether it hands on, and whether it waits for the threads of its program.
+# Whether it takes over, whether it hands on, and whether it waits for the threads of its program since they need the
+# result. Triton 3.9 also waits before each that releases, and after each that acquires.
 KINDS = {
     "acquire": (True, False, True),
     "unseen": (False, False, False),
@@ -152,11 +155,24 @@ def evidence(launch: Launch, events: list[list[Step]], barriers: list[tuple[int,
     return Seen(SimpleNamespace(executable=launch.executable), tape, tuple(sights))
 
 
-def met(events: list[list[Step]], barriers: list[tuple[int, list[int]]], program: int) -> list[int]:
-    """When a program's threads waited for one another."""
-    return [time for time, programs in barriers if program in programs] + [
-        step.time for steps in events for step in steps if step.program == program and KINDS[step.kind][2]
-    ]
+RELEASING = ("release", "both", "unseen both", "of a program", "swap", "block")
+ACQUIRING = ("acquire", "unseen", "both", "unseen both", "of a program", "swap", "block")
+
+
+def met(events: list[list[Step]], barriers: list[tuple[int, list[int]]], program: int, around: bool) -> list[int]:
+    """The times up to which a program's threads have waited for one another: barriers, each behind an access."""
+    own = [step for steps in events for step in steps if step.program == program]
+    found = [time for time, programs in barriers if program in programs]
+    found += [step.time for step in own if KINDS[step.kind][2] or (around and step.kind in ACQUIRING)]
+    return found + [step.time - 1 for step in own if around and step.kind in RELEASING and step.time]
+
+
+@contextlib.contextmanager
+def barriers_around_atomics(around: bool) -> Iterator[None]:
+    """As under Triton 3.9, or before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(barriers_module, "around_atomics", lambda: around)
+        yield
 
 
 def ordered(steps: list[Step], waits: dict[int, list[int]], what: tuple[int, int, bool], then: tuple[int, int]) -> bool:
@@ -172,21 +188,25 @@ def ordered(steps: list[Step], waits: dict[int, list[int]], what: tuple[int, int
                 return True
         if not hands or not (step.took or step.kind != "swap"):
             continue
-        waited = max([each for each in waits[step.program] if each < step.time], default=0)
-        own = step.program == program and (time <= step.time if alone else time < waited)
+        waited = max([each for each in waits[step.program] if each < step.time], default=-1)
+        own = step.program == program and (time <= step.time if alone else time <= waited)
         if own or step.program in told:
             places.add(step.place)
     return False
 
 
+@pytest.mark.parametrize("around", [False, True])
 @pytest.mark.parametrize("clocks", [1, 1 << 22])
 @given(case=schedules())
 @settings(deadline=None, max_examples=30)
-def test_what_is_ordered_is_what_a_chain_of_atomics_leads_to(launch: Launch, clocks: int, case: Any) -> None:
+def test_what_is_ordered_is_what_a_chain_of_atomics_leads_to(
+    launch: Launch, clocks: int, around: bool, case: Any
+) -> None:
     events, barriers = case
     before, module._CLOCKS = module._CLOCKS, clocks
     try:
-        order = HappensBefore(evidence(launch, events, barriers))
+        with barriers_around_atomics(around):
+            order = HappensBefore(evidence(launch, events, barriers))
         asked = [
             (program, time, alone, later, then)
             for program in range(PROGRAMS)
@@ -201,7 +221,7 @@ def test_what_is_ordered_is_what_a_chain_of_atomics_leads_to(launch: Launch, clo
     finally:
         module._CLOCKS = before
     steps = sorted((step for one in events for step in one), key=lambda step: (step.time, step.program, step.lane))
-    waits = {each: met(events, barriers, each) for each in range(PROGRAMS)}
+    waits = {each: met(events, barriers, each, around) for each in range(PROGRAMS)}
     expected = [ordered(steps, waits, (p, t, a), (q, u)) for p, t, a, q, u in asked]
     assert found.tolist() == expected
     takes, hands = (
@@ -216,14 +236,16 @@ def test_what_is_ordered_is_what_a_chain_of_atomics_leads_to(launch: Launch, clo
     assert bool(order) == bool(takes & hands)
 
 
+@pytest.mark.parametrize("around", [False, True])
 @given(case=schedules())
 @settings(deadline=None, max_examples=30)
-def test_the_last_barrier_is_that_before_a_time(launch: Launch, case: Any) -> None:
+def test_the_last_barrier_is_that_before_a_time(launch: Launch, around: bool, case: Any) -> None:
     events, barriers = case
-    found = Barriers(evidence(launch, events, barriers), results_used(launch.executable.plan))
+    with barriers_around_atomics(around):
+        found = Barriers(evidence(launch, events, barriers), results_used(launch.executable.plan))
     programs, times = (axis.reshape(-1) for axis in np.indices((PROGRAMS, TIMES + 1)))
     expected = [
-        max([each for each in met(events, barriers, program) if each < time], default=-7)
+        max([each for each in met(events, barriers, program, around) if each < time], default=-7)
         for program, time in zip(programs.tolist(), times.tolist(), strict=True)
     ]
     assert found.last(programs, times, never=-7).tolist() == expected

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from triton_lab.interpreter.machine import Limits
 from triton_lab.ir import Block, Function, Op, Plan, Region, Type
+from triton_lab.launch.checks.analysis import barriers
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.race import conflicts
 from triton_lab.launch.checks.race.races import Races
@@ -128,7 +129,7 @@ class Paths:
             if a.program == b.program:
                 if b.what in ("release", "both", "unseen") and a.what != "barrier":
                     # One thread hands on what it did itself, and what a barrier has waited for.
-                    alone = a.lanes == 1
+                    alone = a.lanes == 1 or barriers.around_atomics()
                     if alone or any(self.joins(i, k, j) for k in range(i + 1, j)):
                         edges.add((i, j))
                 if a.what in ("acquire", "both"):
@@ -190,11 +191,13 @@ def test_what_is_handed_on_travels_through_others() -> None:
     assert not races_of([*history, Act(2, "acquire", 101), Act(2, "store")])
 
 
-def test_a_block_needs_a_barrier_before_the_flag() -> None:
+def test_a_block_needs_a_barrier_before_the_flag_unless_triton_puts_one_there(monkeypatch: pytest.MonkeyPatch) -> None:
     block = Act(0, "store", 0, 3)
     rest = [Act(0, "release", 100), Act(1, "acquire", 100), Act(1, "load", 0, 3)]
-    assert races_of([block, *rest]) == {0, 1, 2}
-    assert not races_of([block, Act(0, "barrier"), *rest])
+    for around in (False, True):
+        monkeypatch.setattr(barriers, "around_atomics", lambda around=around: around)
+        assert races_of([block, *rest]) == (set() if around else {0, 1, 2})
+        assert not races_of([block, Act(0, "barrier"), *rest])
 
 
 def test_same_program_never_races_with_itself() -> None:

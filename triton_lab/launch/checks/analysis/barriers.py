@@ -1,13 +1,17 @@
-"""The barriers between a program's threads: `tl.debug_barrier`, and atomics on a scalar.
+"""The barriers between a program's threads: `tl.debug_barrier`, and those that Triton's compiler puts at atomics.
 
-One thread does such an atomic. If its result is used, the other threads get it through shared memory, after a barrier.
+One thread does an atomic on a scalar. If its result is used, the other threads get it through shared memory, after a
+barrier. Triton 3.9 also puts a barrier before each atomic that releases, and one after each that acquires, of a scalar
+or a block (seen in the PTX for sm_90 of both versions).
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from triton_lab.ir import Plan
+from triton_lab.ir import Plan, effects
 from triton_lab.ir.value_flow import taken
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence
@@ -26,14 +30,27 @@ def results_used(plan: Plan) -> set[int]:
     return found
 
 
+@cache
+def around_atomics() -> bool:
+    """Whether the installed Triton puts barriers before atomics that release, and after those that acquire."""
+    from triton import __version__
+
+    major, minor = __version__.split(".")[:2]
+    return (int(major), int(minor)) >= (3, 9)
+
+
 class Barriers:
     """All barriers within the programs of a launch."""
 
     def __init__(self, evidence: Evidence, used: set[int]) -> None:
         met = list(evidence.tape.barriers)
+        around = around_atomics()
         for sight in evidence.sights("atomic"):
-            if sight.op.index in used and not sight.event.shape:
-                met.append((sight.event.order, sight.event.programs))
+            op, event = sight.op, sight.event
+            if around and effects.releases(op) and event.order:
+                met.append((event.order - 1, event.programs))  # what came before is done
+            if (op.index in used and not event.shape) or (around and effects.acquires(op)):
+                met.append((event.order, event.programs))
         keys = [programs * TIMES + time for time, programs in met]
         self._keys = np.sort(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
 

@@ -5,8 +5,7 @@ ordered after all this, and after everything that the releasing program had acqu
 not relaxed atomics, not ``scope="cta"`` (a program is a CTA), not the order in which this machine happened to run them.
 
 A block is stored by many threads, but an atomic on a scalar is done by one of them. So a release publishes a program's
-blocks only up to the last barrier before it (`barriers`). Triton 3.9 puts a barrier before such an atomic, Triton 3.6
-does not.
+blocks only up to the last barrier before it (`barriers`), which Triton 3.9 puts there, and Triton 3.6 does not.
 An acquire whose result is not used orders nothing, since it may have come before or after the release.
 """
 
@@ -83,7 +82,7 @@ class HappensBefore:
         mine: dict[int, npt.NDArray[np.int64]] = {}
         handed: dict[int, npt.NDArray[np.int64]] = {}
         history: list[tuple[int, npt.NDArray[np.int64]]] = []
-        last_barrier = self._barriers.last(steps.program, steps.time)
+        published = self._barriers.last(steps.program, steps.time, never=-1) + 1  # what came before that time
         for k in range(len(steps.address)):
             program, time, address = int(steps.program[k]), int(steps.time[k]), int(steps.address[k])
             known = mine.get(program, nothing)
@@ -96,7 +95,7 @@ class HappensBefore:
                 given = np.maximum(known, handed.get(address, nothing))
                 column = position.get(program)
                 if column is not None:
-                    given[2 * column] = max(given[2 * column], last_barrier[k])
+                    given[2 * column] = max(given[2 * column], published[k])
                     given[2 * column + 1] = time + 1
                 handed[address] = given
         history.sort(key=lambda entry: entry[0])

@@ -41,10 +41,7 @@ class LayoutOrderRule(Rule):
     kind = "layout-order"
     severity = WARNING
     subject = N_("warps that access the same memory in other layouts")
-    summary = N_(
-        "A block is stored in one layout and loaded in another, so a warp loads what another warp has stored, and no "
-        "barrier separates them."
-    )
+    summary = N_("A warp loads what another warp has stored in another layout, and no barrier separates them.")
     why = N_(
         "Each access has a layout, which says what thread holds what lane. Triton chooses it for each access, by the "
         "dtype, the alignment and what the block is used for. Where a store and a later load of the same elements have "

@@ -16,8 +16,8 @@ from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.ignore_comments import without_ignored
 from triton_lab.launch.checks.rule import WholeRule, rules
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.fix_policy import FixPolicy
 from triton_lab.launch.diagnosis.severity import SEVERITIES
-from triton_lab.launch.diagnosis.tried_fixes import FixPolicy
 from triton_lab.launch.diagnosis.verdict import Gathering, Verdict, reason_of
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import is_cut_short

@@ -16,8 +16,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
+from triton_lab.launch.diagnosis.fix_policy import Repair
 from triton_lab.launch.diagnosis.severity import SEVERITIES
-from triton_lab.launch.diagnosis.tried_fixes import Repair
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import N_
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from dataclasses import replace as but
-from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from triton_lab.interpreter.kernel_errors import KernelError, StepLimit, from_signal
 from triton_lab.launch.diagnosis.finding import Finding, Fix
 from triton_lab.launch.diagnosis.fix import edited, edits, filled
+from triton_lab.launch.diagnosis.fix_policy import FixPolicy, Repair
 from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict, reason_of
 from triton_lab.launch.recording.tape import Tape
@@ -38,26 +37,6 @@ _MASKED = N_(
 )
 
 Check = Callable[["Launch"], Verdict]
-
-
-class Repair(Enum):
-    """Which edit of the source may mend a finding."""
-
-    NONE = ""
-    """None is tried."""
-    MASK = "mask"
-    """A mask for the access that stopped the launch."""
-    FILL = "fill"
-    """A value for masked-off lanes of a load, ``other=``."""
-
-
-@dataclass(frozen=True)
-class FixPolicy:
-    """What rules declare about fixes, by kinds of findings: see `Rule`."""
-
-    repair: Mapping[str, Repair]
-    unrepaired: frozenset[str]
-    told_by_fill: frozenset[str]
 
 
 def with_fix(launch: Launch, found: Verdict, check: Check, policy: FixPolicy) -> Verdict:

@@ -7,8 +7,6 @@ or a block (seen in the PTX for sm_90 of both versions).
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from triton_lab.ir import Plan, effects
@@ -30,7 +28,6 @@ def results_used(plan: Plan) -> set[int]:
     return found
 
 
-@cache
 def around_atomics() -> bool:
     """Whether the installed Triton puts barriers before atomics that release, and after those that acquire."""
     from triton import __version__

@@ -25,8 +25,8 @@ from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, 
 from triton_lab.launch.checks.analysis.nonfinite_origin import CASTS, Birth, Births
 from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.fix_policy import Repair
 from triton_lab.launch.diagnosis.severity import WARNING
-from triton_lab.launch.diagnosis.tried_fixes import Repair
 from triton_lab.launch.nonfinite import finite
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.launch_record import Recorded

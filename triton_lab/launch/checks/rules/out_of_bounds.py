@@ -8,8 +8,8 @@ from triton_lab.launch.checks.analysis.faults import access_faults, refusals, st
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.fix_policy import Repair
 from triton_lab.launch.diagnosis.severity import ERROR
-from triton_lab.launch.diagnosis.tried_fixes import Repair
 from triton_lab.localization import N_, ngettext
 
 

@@ -19,7 +19,9 @@ from tests.planted import (
     nan_compared,
     negative_divisions,
     stored_numbers,
+    strides,
     tuned,
+    unread,
     unused_loads,
     wraps,
 )
@@ -84,6 +86,8 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         *grids.INNOCENTS,
         *negative_divisions.INNOCENTS,
         *layouts.INNOCENTS,
+        *strides.INNOCENTS,
+        *unread.INNOCENTS,
     ],
     ids=lambda run: run.__name__,
 )

@@ -6,6 +6,7 @@ A block of an affine pointer under a mask box is a handful of runs, whatever its
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,9 @@ from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir.effects import Role
 from triton_lab.launch.byte_ranges import NOTHING, Ints, Ranges
 from triton_lab.launch.recording.access_event import AccessEvent
+
+# The most runs that `of_several` sorts.
+_MOST = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,27 @@ def runs(event: AccessEvent, itemsize: int) -> ByteRuns:
         return ByteRuns(*_compact(event, itemsize).runs())
     active = None if event.mask is None else event.active()
     return ByteRuns(*runs_of_lanes(event.addresses(), active, event.programs, itemsize))
+
+
+def of_several(every: Sequence[ByteRuns]) -> Ranges:
+    """The bytes that more than one program touches; nothing if there are too many runs."""
+    if not 0 < sum(map(len, every)) <= _MOST:
+        return NOTHING
+    names = ("program", "start", "stop")
+    program, start, stop = (np.concatenate([getattr(one, name) for one in every]) for name in names)
+    low, room = int(start.min()), int(stop.max() - start.min()) + 1
+    program = program - program.min()
+    if (int(program.max()) + 1) * room >= 1 << 62:
+        return NOTHING
+    # Each program in memory of its own: its runs are joined, and those of two programs never are.
+    joined = Ranges.of(start - low + program * room, stop - low + program * room)
+    first, last = joined.start % room, (joined.stop - 1) % room + 1
+    edge = np.concatenate([first, last])
+    order = np.argsort(edge, kind="stable")
+    depth = np.cumsum(np.where(order < len(first), 1, -1))
+    edge = edge[order] + low
+    twice = np.flatnonzero((depth[:-1] > 1) & (edge[1:] > edge[:-1]))
+    return Ranges.of(edge[twice], edge[twice + 1])
 
 
 def around(event: AccessEvent, role: Role, itemsize: int) -> Blocks | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from triton_lab import messages
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.ir import effects
+from triton_lab.ir import Op, effects
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.byte_ranges import Bounds, Ints, Ranges
+from triton_lab.launch.byte_ranges import NOTHING, Bounds, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LISTED, listed, stretches
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
@@ -53,10 +53,25 @@ class Merged(LaunchSummary):
 
     def writes(self) -> list[Write]:
         """The writes of the launch, by operation."""
+        return self._touched(effects.writes)
+
+    def reads(self) -> list[Write]:
+        """The reads of the launch, by operation."""
+        return self._touched(effects.reads)
+
+    def read_by_several(self) -> Ranges:
+        """The bytes that several programs read, of one part or of two."""
+        several, before = Ranges.joined(one.several for one in self._done), NOTHING
+        for one in self._done:
+            own = Ranges.joined(where for index, where in one.touched.items() if effects.reads(self._ops[index]))
+            several, before = Ranges.joined([several, before & own]), Ranges.joined([before, own])
+        return several
+
+    def _touched(self, concerns: Callable[[Op], bool]) -> list[Write]:
         found = []
         for index in sorted({index for one in self._done for index in one.touched}):
             everywhere = Ranges.joined(one.touched[index] for one in self._done if index in one.touched)
-            if effects.writes(self._ops[index]) and len(everywhere):
+            if concerns(self._ops[index]) and len(everywhere):
                 hull = int(everywhere.start[0]), int(everywhere.stop[-1])
                 found.append(Write(self._ops[index], self._owner(index), hull, partial(_same, everywhere)))
         return found

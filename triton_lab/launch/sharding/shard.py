@@ -64,7 +64,8 @@ class Done:
 
     By operation: ``touched`` has the bytes it touched, ``kinds`` is as in `Tape`, and ``owners`` has the name of its
     argument. ``changed`` are the bytes that were written, and ``data`` their new content in order. ``idle`` are ranges
-    of programs that touched nothing. ``stopped`` has the errors of the programs that failed, the first one first.
+    of programs that touched nothing, and ``several`` the bytes that several of the programs read. ``stopped`` has the
+    errors of the programs that failed, the first one first.
     ``lost`` says in words that accesses were not recorded; then nothing here is complete.
     """
 
@@ -75,6 +76,7 @@ class Done:
     changed: Ranges
     data: Bytes
     idle: Ranges
+    several: Ranges
     verdict: Verdict
     stopped: tuple[KernelErrorData, ...]
     printed: str
@@ -109,6 +111,7 @@ def perform(whole: Whole, own: range) -> Done:
         changed,
         held_by(memory, changed),
         true_ranges(np.isin(np.asarray(own), evidence.idle()), own.start),
+        evidence.read_by_several(),
         check(launch, part=True),
         tuple(stopped),
         "".join(printed),

@@ -12,7 +12,7 @@ import numpy as np
 
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir import Op, effects
-from triton_lab.launch.access_footprint import ByteRuns, hull, runs
+from triton_lab.launch.access_footprint import ByteRuns, hull, of_several, runs
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ints, Ranges
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
@@ -108,6 +108,18 @@ class Evidence(LaunchSummary):
             for sight in self.sights("store", "atomic")
             if effects.writes(sight.op)
         ]
+
+    def reads(self) -> Sequence[Write]:
+        """The executions of all operations that read, by operation, in the form of `writes`."""
+        return [
+            Write(sight.op, self.owner(sight.op), self.hull(sight), partial(self.runs, sight))
+            for sight in self.sights("load", "atomic")
+            if effects.reads(sight.op)
+        ]
+
+    def read_by_several(self) -> Ranges:
+        """The bytes that several programs read; nothing if that would take long."""
+        return of_several([self.runs(sight) for sight in self.sights("load", "atomic") if effects.reads(sight.op)])
 
     def sights(self, *kinds: str) -> Iterator[SeenAccess]:
         """All executions of accesses of these kinds, by operation."""

@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False)
 class Write:
-    """The writes of an operation: the argument ``owner``, the bounds of the addresses, and the ``bytes``."""
+    """The writes of an operation, or its reads: the argument ``owner``, the addresses' bounds, and the ``bytes``."""
 
     op: Op
     owner: Argument | None
@@ -58,6 +58,14 @@ class LaunchSummary:
     def writes(self) -> Sequence[Write]:
         """The writes of the launch, by operation."""
         return ()
+
+    def reads(self) -> Sequence[Write]:
+        """The reads of the launch, by operation, in the same form."""
+        return ()
+
+    def read_by_several(self) -> Ranges:
+        """The bytes that several programs read; nothing if that would take long."""
+        return NOTHING
 
     def other_failures(self, error: KernelError) -> Iterator[KernelError]:
         """The errors of other programs than that which stopped the launch with ``error``. Raises CannotReplay."""

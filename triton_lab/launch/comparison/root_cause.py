@@ -16,6 +16,7 @@ from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
 from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.known_causes import named_causes, unsteady
+from triton_lab.launch.comparison.memory_experiments import memory_experiments
 from triton_lab.launch.comparison.mutation_search import RIVALS, Search
 from triton_lab.launch.comparison.numerics import (
     Switch,
@@ -187,13 +188,17 @@ def _on_slips(
         sides.append((Side(f"{there.kernel} (CPU)", there, {names[one.name]: one.a for one in written}), here))
     bounds_of = {one.name: one.bound for one in written}
     allowed = [bounds_of, {names[name]: bound for name, bound in bounds_of.items()}]
+    found: list[Experiment] = []
+    for side, _unused in sides:
+        found += _in_time(memory_experiments(side))
+        if found and found[-1].names_it:
+            return tuple(found), (), 0
     searches = []
     for (side, other), near in zip(sides, allowed, strict=False):
         try:
             searches.append(Search.of(side, other, near))
         except CannotReplay:
             continue
-    found: list[Experiment] = []
     probing = DERIVED if seconds is None else seconds / 2
     for search in searches:
         found += _in_time(search.one_by_one())

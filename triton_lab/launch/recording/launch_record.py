@@ -67,6 +67,8 @@ class Recorded:
     site: tuple[str, int] | None = None
     # The bytes that the trials wrote which were watched, all together.
     tried_writes: Ranges = field(repr=False, default=NOTHING)
+    # Memory before these trials; None if it is not known.
+    before_trials: Snapshot | None = field(repr=False, default=None)
     configs: list[tuple[str, float]] = field(default_factory=list)
     printed: str = ""
     dropped: str = ""

@@ -33,6 +33,7 @@ from triton_lab.launch.recording.launch_site import launch_site
 from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.recording.uninitialized_memory import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.recording.unrecordable import refused
+from triton_lab.launch.recording.watched_trials import WatchedTrials
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.instrumented_copy import Surroundings
 from triton_lab.launch.source_lines import SourceLines
@@ -45,10 +46,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 256 << 20
 MAX_TOTAL_BYTES = 512 << 20
 _MOST_RUNS = 1 << 16
-# What an autotuner's trials wrote is noted for this long, which a launch takes several times longer for, and in this
-# much memory for each trial.
-_TRIAL_SECONDS = 1.0
-_TRIAL_BYTES = 16 << 20
 
 
 class LaunchNotRecorded(UserWarning):
@@ -75,17 +72,11 @@ class _Record(Recorder):
         self.forked = Forked()
         self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
         self.trials: list[tuple[str, str, float]] = []
-        # What watched trials wrote, and for how long trials may still be watched.
-        self.trial_tapes: dict[int, Tape] = {}
-        self.tried: dict[str, list[Ranges]] = {}
-        self.trial_seconds = _TRIAL_SECONDS
+        self.watched_trials = WatchedTrials()
 
     def before(self, call: LaunchCall) -> Watch:
         if call.trial:
-            if self.trial_seconds <= 0 or call.target != "cpu":
-                return Watch()
-            tape = self.trial_tapes[id(call)] = Tape(_TRIAL_BYTES, launcher.limits)
-            return Watch(accesses=tape)
+            return self.watched_trials.before(call)
         if self.forked.is_here:
             self.forked.launched(call.metadata.name)
         call.tuning = tuning_of(call.metadata.name, call.target)
@@ -131,9 +122,9 @@ class _Record(Recorder):
     def after(self, call: LaunchCall) -> None:
         if call.trial:
             self.trials.append((call.metadata.name, configuration(call), call.seconds))
-            self._tried(call)
+            self.watched_trials.after(call)
             return
-        tried = Ranges.joined(self.tried.pop(call.metadata.name, []))
+        tried, before_trials = self.watched_trials.ended(call.metadata.name)
         tape, kept, watching = self.pending.pop(id(call))
         cut = self.cuts.pop(id(call), None)
         if cut is not None and cut.done:
@@ -155,6 +146,7 @@ class _Record(Recorder):
         if self.clock is not None:
             call.time = self.clock.noted(call.source, call.time, call.clocked)
         launch = described(call, tape, kept, tried)
+        launch.before_trials = before_trials
         launch.watched = watching
         if full:
             launch.dropped = kept.missing
@@ -164,17 +156,6 @@ class _Record(Recorder):
             )
             launch.met = cut.meeting
         self._keep(call, launch)
-
-    def _tried(self, call: LaunchCall) -> None:
-        """Note what a watched trial wrote."""
-        tape = self.trial_tapes.pop(id(call), None)
-        if tape is None:
-            return
-        self.trial_seconds -= call.seconds
-        if call.error is None and not tape.dropped:
-            writing = {op.index for op in call.executable.plan.walk() if effects.writes(op)}
-            parts = [runs(event, tape.kinds[op][2]) for op in writing & tape.events.keys() for event in tape.events[op]]
-            self.tried.setdefault(call.metadata.name, []).append(Ranges.joined(parts))
 
     def _keep(self, call: LaunchCall, launch: Launch) -> None:
         launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]

@@ -130,6 +130,17 @@ class Snapshot:
             kept.append(held)
         return replace(self, regions=tuple(kept))
 
+    def patched(self, start: int, data: Array) -> Snapshot:
+        """This snapshot with other bytes from the address ``start`` on; ``data`` is uint8, of bytes of one region."""
+        kept = []
+        for held in self.regions:
+            if held.start <= start and start + len(data) <= held.start + len(held.data):
+                changed = np.array(held.data)
+                changed[start - held.start : start - held.start + len(data)] = data
+                held = replace(held, data=changed, file=None)
+            kept.append(held)
+        return replace(self, regions=tuple(kept))
+
     def exchanged(self, one: int, two: int) -> Snapshot:
         """This snapshot with two arguments exchanged."""
         order = list(range(len(self.arguments)))

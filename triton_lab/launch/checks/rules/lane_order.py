@@ -50,8 +50,8 @@ class LaneOrderRule(Rule):
     remedy = N_("Call `tl.debug_barrier()` between the two accesses, or keep the value in a variable.")
     intended = N_("If the kernel runs with `num_warps=1`, and you know that its threads run in lockstep.")
     blind = N_(
-        "The compiler's layouts decide which thread holds a lane. Here two lanes count as two threads, except where the "
-        "lanes of both accesses are the same: `layout-order` looks at these."
+        "The compiler's layouts decide which thread holds a lane. Here two lanes count as two threads, except where "
+        "the lanes of both accesses are the same: `layout-order` looks at these."
     )
     concerned = Concerned.ONE
     by_luck = True

@@ -28,8 +28,8 @@ class UnusedLoadRule(WholeRule):
     remedy = N_("Use the variable, or remove the line.")
     intended = N_("If the line is a rest of an earlier version of the kernel. A name that begins with `_` says so.")
     blind = N_(
-        "Only the kernel itself is read, not the functions that it calls. A value that is added to a variable counts as "
-        "used."
+        "Only the kernel itself is read, not the functions that it calls. A value that is added to a variable counts "
+        "as used."
     )
     concerned = Concerned.ALL
 

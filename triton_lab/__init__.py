@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.diagnosis.launch_assertion import CheckIncomplete as CheckIncomplete
     from triton_lab.launch.diagnosis.launch_assertion import check as check
     from triton_lab.launch.diagnosis.verdict import Unchecked as Unchecked
+    from triton_lab.launch.explanation.explanation import Explanation as Explanation
+    from triton_lab.launch.explanation.explanation import explain as explain
     from triton_lab.launch.launch import Launch as Launch
     from triton_lab.launch.recording.launch_list import Launches as Launches
     from triton_lab.launch.recording.record import LaunchNotRecorded as LaunchNotRecorded
@@ -101,6 +103,7 @@ _PUBLIC: dict[str, str | None] = {
     "Conversion": "triton_lab.compiled.layouts",
     "Deadlock": "triton_lab.interpreter.kernel_errors",
     "EndlessRecursion": "triton_lab.interpreter.kernel_errors",
+    "Explanation": "triton_lab.launch.explanation.explanation",
     "Finding": "triton_lab.launch.diagnosis.finding",
     "KernelError": "triton_lab.interpreter.kernel_errors",
     "Launch": "triton_lab.launch.launch",
@@ -128,6 +131,7 @@ _PUBLIC: dict[str, str | None] = {
     "course": None,
     "engines": "triton_lab.native.engine_report",
     "examples": None,
+    "explain": "triton_lab.launch.explanation.explanation",
     "interact": "triton_lab.views.launch.benchmark.interact",
     "language": "triton_lab.localization",
     "layout": "triton_lab.compiled.layouts",
@@ -158,6 +162,7 @@ __all__ = [
     "Conversion",
     "Deadlock",
     "EndlessRecursion",
+    "Explanation",
     "Finding",
     "KernelError",
     "Launch",
@@ -186,6 +191,7 @@ __all__ = [
     "course",
     "engines",
     "examples",
+    "explain",
     "interact",
     "language",
     "layout",

@@ -7,6 +7,7 @@ PROVIDED = {
     "Compiled.plot": "triton_lab.views.compiled.compiled_plot:CompiledPlot",
     "CompiledList.card": "triton_lab.views.compiled.compiled_card:CompilationCard",
     "Conversion.plot": "triton_lab.views.layouts.conversion_view:ConversionView",
+    "Explanation.plot": "triton_lab.views.launch.comparison.explanation_view:ExplanationView",
     "FindingList.html": "triton_lab.views.launch.card.findings_text:findings_html",
     "KernelLayouts.plot": "triton_lab.views.layouts.kernel_layouts_view:KernelLayoutsView",
     "KernelScop.plot": "triton_lab.views.polyhedral.kernel_view:KernelView",

@@ -18,6 +18,7 @@ PROVIDED = {
     "Layout.plot": "triton_lab.views.layouts.layout_view:LayoutView",
     "Maximal.plot": "triton_lab.views.polyhedral.maximal_view:MaximalView",
     "PageDomain.plot": "triton_lab.views.polyhedral.page_view:PageFigures",
+    "Parting.plot": "triton_lab.views.launch.comparison.parting_view:PartingView",
     "Ragged.plot": "triton_lab.views.polyhedral.ragged_view:RaggedView",
     "Schedule.plot": "triton_lab.views.polyhedral.iteration_view:IterationView",
     "Step.explain": "triton_lab.views.lazy.explain:StepView",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from triton_lab.launch.explanation.relation import BROKEN, HELD, SKIPPED, Relati
 from triton_lab.launch.explanation.stored_values import KernelValues
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.reference.parting import Parting, parting
 from triton_lab.localization import _
 from triton_lab.messages import count, number
 from triton_lab.providers import provided
@@ -37,13 +38,15 @@ class Explanation:
     (False, ['held', 'held', 'held'])
     >>> print(explanation)
     add_kernel[8, 1, 1]: nothing odd in 3 relations, no findings
-      held: the kernel's result depends on each tensor, or is stored to it
+      held: the kernel's result depends on each tensor, or is stored to it (3 tensors)
       held: each element of out_ptr comes from x_ptr: its own place (1,000 elements)
       held: each element of out_ptr comes from y_ptr: its own place (1,000 elements)
     """
 
     launch: Launch = field(repr=False)
     relations: tuple[Relation, ...]
+    # Where the launch and the reference part, if one was given and they do.
+    parting: Parting | None = None
 
     @property
     def findings(self) -> FindingList:
@@ -57,8 +60,12 @@ class Explanation:
 
     @property
     def is_odd(self) -> bool:
-        """Whether a relation is broken, or there is a finding of severity error or warning."""
-        return bool(self.broken) or any(one.severity in ("error", "warning") for one in self.findings)
+        """Whether a relation is broken, a finding is an error or a warning, or the result is not the reference's."""
+        return (
+            bool(self.broken)
+            or self.parting is not None
+            or any(one.severity in ("error", "warning") for one in self.findings)
+        )
 
     def title(self) -> str:
         """The answer on one line."""
@@ -86,6 +93,8 @@ class Explanation:
     def text(self) -> str:
         """The page in words."""
         lines = [self.title(), *(f"  {line}" for line in self.lines())]
+        if self.parting is not None:
+            lines += [f"  {line}" for line in self.parting.text().splitlines()]
         if self.findings:
             lines += [f"  {line}" for line in str(self.findings).splitlines()]
         return "\n".join(lines)
@@ -123,14 +132,17 @@ def told(one: Relation) -> str:
     )
 
 
-def explain(launch: Launch | Launches) -> Explanation:
+def explain(launch: Launch | Launches, reference: Callable[..., Any] | None = None) -> Explanation:
     """Whether anything is odd about a launch, without an expected value.
 
     The relations follow from the kernel's own operations: a softmax sums to 1, normalised values have mean 0 and
     variance 1, masked-off lanes change no sum, an output is the sum, the greatest or the product of its inputs that its
     operations say, moves keep all elements, and each element depends on its own place or row if most do. The launch is
     replayed once on the CPU. What could not be looked at says so. A record with one launch may be given for a launch.
-    Raises ValueError for a record with none or several.
+
+    ``reference`` is a function in torch that gives the expected result, as for `compare`. If the launch's result is
+    another one, `Explanation.parting` says at which step they part. Raises ValueError for a record with none or several
+    launches, and for a reference that does not fit.
 
     >>> lab.explain(launch).title()
     'add_kernel[8, 1, 1]: nothing odd in 3 relations, no findings'
@@ -138,7 +150,8 @@ def explain(launch: Launch | Launches) -> Explanation:
     one = _single(launch)
     relations = list(_relations(one))
     order = [BROKEN, HELD, SKIPPED]
-    return Explanation(one, tuple(sorted(relations, key=lambda relation: order.index(relation.status))))
+    found = tuple(sorted(relations, key=lambda relation: order.index(relation.status)))
+    return Explanation(one, found, None if reference is None else parting(one, reference))
 
 
 def _single(launch: Launch | Launches) -> Launch:

@@ -11,6 +11,7 @@ from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function
 from triton_lab.ir.traits import Kind
+from triton_lab.ir.types import Type
 from triton_lab.launch.propagation.element_functions import inside_of_others
 
 if TYPE_CHECKING:
@@ -34,37 +35,26 @@ class StoredValue:
         return {traits.of(op.name).kind for op in self.ops}
 
 
-class KernelValues:
-    """The values of a launch's kernel."""
+class PlanValues:
+    """The values of a plan."""
 
-    def __init__(self, launch: Launch) -> None:
-        self.launch = launch
-        self.plan: Plan = launch.executable.plan
-        self.flow = Flow.of(self.plan)
-        self.inside = inside_of_others(self.plan)
-        self._functions: dict[str, Function] = dict(self.plan.functions)
-
-    @cached_property
-    def stores(self) -> tuple[StoredValue, ...]:
-        """The stores and atomics of the launch that have run, in the order of the plan."""
-        found = []
-        for op in self.plan.walk():
-            if op.index in self.inside or not effects.writes(op) or not self.launch.events.get(op.index):
-                continue
-            number = effects.operands_of(op).value
-            if number is not None:
-                value = self.value(op, number)
-                ops, loads = self.behind(value)
-                found.append(StoredValue(op, value, ops, loads))
-        return tuple(found)
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.flow = Flow.of(plan)
+        self.inside = inside_of_others(plan)
+        self._functions: dict[str, Function] = dict(plan.functions)
 
     def value(self, op: Op, position: int) -> Value:
         """An operand of an operation."""
         return Value(self.flow.function_of[op.index], op.operands[position])
 
+    def type(self, value: Value) -> Type:
+        """The type of a value."""
+        return self._functions[value.function].types[value.number]
+
     def shape(self, value: Value) -> tuple[int, ...]:
         """The shape of its block; ``()`` for a scalar."""
-        return self._functions[value.function].types[value.number].shape
+        return self.type(value).shape
 
     def behind(self, value: Value) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
         """The operations that compute a value, and the loads whose numbers enter it.
@@ -84,10 +74,11 @@ class KernelValues:
                 loads[op.index] = op
             else:
                 ops[op.index] = op
-                todo += [self.value(op, k) for k in self._data(op)]
+                todo += [self.value(op, k) for k in self.data(op)]
         return tuple(ops[k] for k in sorted(ops)), tuple(loads[k] for k in sorted(loads))
 
-    def _data(self, op: Op) -> Iterator[int]:
+    def data(self, op: Op) -> Iterator[int]:
+        """The positions of the operands that are more than what decides which element a result is."""
         maps = traits.lanes(op, self._functions[self.flow.function_of[op.index]].types)
         for position in range(len(op.operands)):
             if not maps or not all(rules[position].decides for rules in maps if len(rules) > position):
@@ -140,6 +131,28 @@ class KernelValues:
             return False
         second = self.behind(self.value(op, 1))[1]
         return not second or (not op.name.endswith("divf") and not self.behind(self.value(op, 0))[1])
+
+
+class KernelValues(PlanValues):
+    """The values of a launch's kernel."""
+
+    def __init__(self, launch: Launch) -> None:
+        super().__init__(launch.executable.plan)
+        self.launch = launch
+
+    @cached_property
+    def stores(self) -> tuple[StoredValue, ...]:
+        """The stores and atomics of the launch that have run, in the order of the plan."""
+        found = []
+        for op in self.plan.walk():
+            if op.index in self.inside or not effects.writes(op) or not self.launch.events.get(op.index):
+                continue
+            number = effects.operands_of(op).value
+            if number is not None:
+                value = self.value(op, number)
+                ops, loads = self.behind(value)
+                found.append(StoredValue(op, value, ops, loads))
+        return tuple(found)
 
     def line(self, op: Op) -> int | None:
         """The line of an operation, as the editor counts."""

@@ -8,6 +8,7 @@ from triton_lab.launch.explanation.explanation import told
 from triton_lab.launch.explanation.relation import BROKEN, HELD, SKIPPED
 from triton_lab.localization import _
 from triton_lab.views.drawing.drawing_pieces import column, lines, title, wrapped
+from triton_lab.views.launch.comparison.parting_view import PartingView
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class ExplanationView(View):
             found.append(lines([(line, _COLOURS[one.status]) for line in wrapped(told(one))]))
             if one.why:
                 found.append(lines([(line, "ink") for line in wrapped(f"    {one.why}")]))
+        if self.explanation.parting is not None:
+            found += PartingView(self.explanation.parting).pieces()
         if self.explanation.findings:
             found.append(lines([(_("Findings"), "faint")]))
             found += [lines([(line, "ink") for line in wrapped(text)]) for text in self._findings()]

@@ -30,7 +30,7 @@ _LAST = 1 << 62  # more than any element's number
 
 
 @dataclass(eq=False)
-class Pairs:
+class ElementPairs:
     """The lanes of a store and the elements behind them: ``stored`` are elements of the argument that is written, and
     each depends on elements of the other argument from ``first`` to ``last``. ``without`` counts the lanes that depend
     on none."""
@@ -63,11 +63,11 @@ class _ByAccess(ForwardAnalysis[int]):
 
 
 class ElementSources(_ByAccess):
-    """For each store and load, by index: the `Pairs` of elements. At most ``most`` lanes are looked at."""
+    """For each store and load, by index: the `ElementPairs` of elements. At most ``most`` lanes are looked at."""
 
     def __init__(self, launch: Launch, most: int) -> None:
         super().__init__(launch, np.int64)
-        self.pairs: dict[tuple[int, int], Pairs] = {}
+        self.pairs: dict[tuple[int, int], ElementPairs] = {}
         self.stored: dict[int, int] = {}
         self._left = most
 
@@ -117,7 +117,7 @@ class ElementSources(_ByAccess):
         }
         for key in [key for key in marks if key % 2 == 0]:
             last, first = marks[key], marks[key + 1]
-            pairs = self.pairs.setdefault((op.index, key // 2), Pairs())
+            pairs = self.pairs.setdefault((op.index, key // 2), ElementPairs())
             pairs.without += int((last == 0).sum())
             pairs.stored.append(found[there][last > 0])
             pairs.first.append((_LAST - first)[last > 0])

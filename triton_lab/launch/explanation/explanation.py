@@ -10,7 +10,7 @@ from triton_lab.launch.diagnosis.finding import FindingList
 from triton_lab.launch.explanation import (
     element_order,
     idle_arguments,
-    masked_lanes,
+    masked_terms,
     normalisation,
     tensor_relations,
 )
@@ -181,6 +181,6 @@ def _relations(launch: Launch) -> Iterator[Relation]:
         yield skipped("values", what, str(error))
         return
     yield from normalisation.relations(run, normalised)
-    yield from masked_lanes.relations(run)
+    yield from masked_terms.relations(run)
     yield from tensor_relations.relations(run)
     yield from element_order.relations(run)

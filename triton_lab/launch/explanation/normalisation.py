@@ -22,7 +22,7 @@ from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.explanation.observed_run import ObservedRun
-    from triton_lab.launch.explanation.observed_values import Executed
+    from triton_lab.launch.explanation.observed_values import ObservedOp
     from triton_lab.launch.explanation.stored_values import KernelValues, StoredValue
 
 Array = NDArray[Any]
@@ -208,7 +208,7 @@ def _rows(scales: Array) -> tuple[int, Array, Array]:
     return scales.size, np.arange(scales.size), scales.reshape(-1)
 
 
-def _active(one: Normalised, store: Executed | None, shape: tuple[int, ...], count: int) -> Array:
+def _active(one: Normalised, store: ObservedOp | None, shape: tuple[int, ...], count: int) -> Array:
     """The lanes of the normalised value that are stored."""
     at = None if one.store is None else effects.operands_of(one.store).mask
     mask = None if store is None or at is None else store.operands[at]

@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Executed:
+class ObservedOp:
     """One execution of an operation by ``programs`` together: operands and results, which broadcast to
     ``(programs, *block)``; None for a descriptor or a part of shared memory."""
 
@@ -31,7 +31,7 @@ class ObservedValues(Watcher):
     """Keeps the values of the operations ``wanted`` (by index), up to ``most`` elements in all."""
 
     def __init__(self, wanted: Collection[int], most: int) -> None:
-        self.executed: dict[int, list[Executed]] = {index: [] for index in wanted}
+        self.executed: dict[int, list[ObservedOp]] = {index: [] for index in wanted}
         self._left = most
 
     @property
@@ -46,7 +46,7 @@ class ObservedValues(Watcher):
         found = []
         for numbers, values in ((op.operands, operands), (op.results, results)):
             found.append(tuple(self._array(frame, n, v) for n, v in zip(numbers, values, strict=True)))
-        self.executed[op.index].append(Executed(frame.programs, *found))
+        self.executed[op.index].append(ObservedOp(frame.programs, *found))
 
     def _array(self, frame: Frame, number: int, value: Value) -> Array | None:
         if isinstance(value, (Descriptor, SharedView)):
@@ -56,4 +56,4 @@ class ObservedValues(Watcher):
         return array.copy() if self._left >= 0 else None
 
 
-__all__ = ["Executed", "ObservedValues"]
+__all__ = ["ObservedOp", "ObservedValues"]

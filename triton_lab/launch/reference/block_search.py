@@ -18,7 +18,7 @@ _LEAST = 2  # lanes that a block must have in common with a tensor of as many el
 
 
 @dataclass(frozen=True)
-class Found:
+class BlockPlace:
     """Where a block lies: its first lane is at ``start``, and its axes are the tensor's ``axes``; ``flat``: in
     row-major order. ``lanes`` of it were compared."""
 
@@ -39,7 +39,7 @@ def tolerance(block: Array, tensor: Array, relative: float) -> float:
     return relative * float(np.sqrt(np.mean(np.square(finite)))) if finite.size else 0.0
 
 
-def find(block: Array, tensor: Array, relative: float) -> Found | None:
+def find(block: Array, tensor: Array, relative: float) -> BlockPlace | None:
     """Where ``block`` lies in ``tensor``, within ``relative`` of the numbers; None if nowhere.
 
     Lanes beyond the end of the tensor's axes count as masked off, if the block begins at a multiple of its size. A
@@ -55,7 +55,7 @@ def find(block: Array, tensor: Array, relative: float) -> Found | None:
         if start is not None and np.isfinite(block[(0,) * block.ndim]):
             lanes = _common(block, view, axes, start)
             if lanes >= min(_LEAST, view.size, block.size):
-                return Found(start, axes, flat, lanes)
+                return BlockPlace(start, axes, flat, lanes)
     return None
 
 
@@ -84,7 +84,7 @@ def _search(block: Array, view: Array, axes: tuple[int, ...], relative: float, n
         for axis, step in zip(axes, lane, strict=True):
             at[:, axis] += step
         inside = (at < np.array(view.shape)).all(axis=1)
-        fits = ~inside
+        fits = np.asarray(~inside)
         fits[inside] = _close(view[tuple(at[inside].T)], block[lane], relative, near)
         places = places[fits]
         if not len(places):

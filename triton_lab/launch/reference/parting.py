@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from triton_lab.launch.comparison.launch_results import of_launch
 from triton_lab.launch.comparison.number_formats import numpy_type, unit_roundoff
-from triton_lab.launch.reference.block_search import Found, factor, find, tolerance
+from triton_lab.launch.reference.block_search import BlockPlace, factor, find, tolerance
 from triton_lab.launch.reference.kernel_steps import KernelStep, KernelSteps
 from triton_lab.launch.reference.reference_trace import ReferenceStep, ReferenceTrace, traced
 from triton_lab.localization import _
@@ -34,7 +34,7 @@ class Match:
 
     kernel: KernelStep
     reference: ReferenceStep
-    found: Found
+    found: BlockPlace
     partial: bool = False
 
     def told(self) -> str:
@@ -256,7 +256,7 @@ def _match(step: KernelStep, trace: ReferenceTrace, relative: float) -> Match | 
     return None
 
 
-def _found_all(blocks: list[Array], one: ReferenceStep, relative: float) -> Found | None:
+def _found_all(blocks: list[Array], one: ReferenceStep, relative: float) -> BlockPlace | None:
     first = find(blocks[0], one.values, relative)
     if first is None or any(find(block, one.values, relative) is None for block in blocks[1:]):
         return None

@@ -86,6 +86,8 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.benchmark.interact import interact as interact
     from triton_lab.views.launch.storage.storage_view import storage as storage
 
+    last: Launch  # the last launch that was recorded; AttributeError before there is one
+
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it here
 
 # Public name -> where it lives; None for a module of that name.
@@ -210,6 +212,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "last":  # another launch each time
+        from triton_lab.launch.recording.last_launch import last as last_launch
+
+        return last_launch()
     if name not in _PUBLIC:
         raise AttributeError(f"module 'triton_lab' has no attribute {name!r}")
     home = _PUBLIC[name]
@@ -221,7 +227,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "last"])
 
 
 def load_ipython_extension(shell: Any) -> None:

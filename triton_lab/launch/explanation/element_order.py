@@ -1,4 +1,4 @@
-"""Relations: each stored element comes from the element at its own place, or transposed, mirrored, repeated; and
+"""Relations: each stored element comes from the element at its own place, or transposed, reversed, repeated; and
 moves keep all elements.
 """
 
@@ -132,7 +132,7 @@ def _orders(out: Shape, source: Shape, to: Array) -> Iterator[tuple[str, Array]]
     if source == out and out:
         for axis in range(len(out)):
             turned = [out[k] - 1 - at[k] if k == axis else at[k] for k in range(len(out))]
-            yield _("mirrored on axis {axis}").format(axis=axis), np.ravel_multi_index(turned, out)
+            yield _("reversed along axis {axis}").format(axis=axis), np.ravel_multi_index(turned, out)
 
 
 def _kept(run: ObservedRun, stored: Any, out: Argument) -> Relation | None:

@@ -168,7 +168,7 @@ class MaskedTerms(_ByAccess):
             off = self._reduced(frame, op, operands)
         elif op.name == "tt.dot":
             off = self._product(frame, op, operands)
-        elif op.name in ("arith.addf", "arith.addi") or (traits.of(op.name).extreme and len(operands) == 2):
+        elif op.name in traits.ADDITIONS or (traits.of(op.name).extreme and len(operands) == 2):
             off = self._combined(frame, op, operands)
         else:
             return marks
@@ -198,7 +198,7 @@ class MaskedTerms(_ByAccess):
         values, off, on = self._lanes(frame, op, operands, 0)
         some = np.asarray((on & ~off).any(axis=axis))
         way = traits.of(name).extreme
-        if way or name in ("arith.addf", "arith.addi"):
+        if way or name in traits.ADDITIONS:
             signed = values.astype(np.float64) * (way or 1)
             most = np.where(off, -np.inf, signed).max(axis=axis, keepdims=True) if way else 0.0
             counts = off & ((signed > most) if way else (signed != 0))

@@ -68,7 +68,11 @@ class Explanation:
         )
 
     def title(self) -> str:
-        """The answer on one line."""
+        """The answer on one line.
+
+        >>> lab.explain(launch).title()
+        'add_kernel[8, 1, 1]: nothing odd in 3 relations, no findings'
+        """
         from triton_lab.messages import launched
 
         found = count(len(self.findings), "finding") if self.findings else _("no findings")
@@ -82,7 +86,11 @@ class Explanation:
         return f"{launched(self.launch.kernel, self.launch.grid)}: {odd}, {found}"
 
     def lines(self) -> list[str]:
-        """A line for each relation, and one for the reason where it is broken or was not looked at."""
+        """A line for each relation, and one for the reason where it is broken or was not looked at.
+
+        >>> lab.explain(launch).lines()[0]
+        "held: the kernel's result depends on each tensor, or is stored to it (3 tensors)"
+        """
         found = []
         for one in self.relations:
             found.append(told(one))
@@ -91,7 +99,11 @@ class Explanation:
         return found
 
     def text(self) -> str:
-        """The page in words."""
+        """The page in words.
+
+        >>> len(lab.explain(launch).text().splitlines())
+        4
+        """
         lines = [self.title(), *(f"  {line}" for line in self.lines())]
         if self.parting is not None:
             lines += [f"  {line}" for line in self.parting.text().splitlines()]
@@ -103,7 +115,11 @@ class Explanation:
         return self.text()
 
     def plot(self) -> ExplanationView:
-        """The page as a picture."""
+        """The page as a picture.
+
+        >>> lab.explain(launch).plot().title()
+        'add_kernel[8, 1, 1]: nothing odd in 3 relations, no findings'
+        """
         view: ExplanationView = provided("Explanation.plot")(self)
         return view
 

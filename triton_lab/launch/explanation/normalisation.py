@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 SOFTMAX, MOMENTS, SQUARES = "sums to 1", "mean 0, variance 1", "mean square 1"
-_DIVIDES = frozenset({"arith.divf", "tt.precise_divf", "tt.approx_divf"})
-_EXPONENTIALS = frozenset({"math.exp", "math.exp2"})
-_ROOTS = frozenset({"math.sqrt", "tt.precise_sqrt", "math.rsqrt"})
 _NEAR = 2e-3  # relative: what rounding to the narrower floats of the kernel may do to a sum
 
 
@@ -64,7 +61,7 @@ def found_in(values: KernelValues) -> list[Normalised]:
     for op in values.plan.walk():
         if op.index in values.inside or len(op.operands) != 2:
             continue
-        if op.name in _DIVIDES:
+        if op.name in traits.QUOTIENTS:
             made += [one for one in (_softmax(values, op), _moments(values, op, 1)) if one is not None]
         elif op.name == "arith.mulf":
             made += [one for k in (0, 1) for one in (_softmax(values, op, k), _moments(values, op, k)) if one]
@@ -74,18 +71,19 @@ def found_in(values: KernelValues) -> list[Normalised]:
 def _softmax(values: KernelValues, op: Op, position: int = 1) -> Normalised | None:
     """A quotient of an exponential and a reduction of such exponentials."""
     over = values.maker(values.value(op, 1 - position))
-    if over is None or over.name not in _EXPONENTIALS:
+    if over is None or over.name not in traits.EXPONENTIALS:
         return None
     scale = values.value(op, position)
     if op.name == "arith.mulf":
         inverse = values.maker(scale)
-        if inverse is None or inverse.name not in _DIVIDES:
+        if inverse is None or inverse.name not in traits.QUOTIENTS:
             return None
         scale = values.value(inverse, 1)
     ops, _unused = values.behind(scale)
     sums = [one for one in ops if values.is_sum(one) or values.extreme(one)]
     direct = values.maker(scale)
-    if direct is not None and direct.name != "tt.reduce" and direct.name not in ("arith.addf", "arith.mulf"):
+    plain = {"tt.reduce"} | traits.ADDITIONS | traits.SCALINGS
+    if direct is not None and direct.name not in plain:
         return None
     if (over not in ops and not any(one.name == over.name for one in ops)) or not sums:
         return None
@@ -95,12 +93,13 @@ def _softmax(values: KernelValues, op: Op, position: int = 1) -> Normalised | No
 
 def _moments(values: KernelValues, op: Op, position: int) -> Normalised | None:
     """A quotient of a value and the root of its mean square."""
+    is_quotient = op.name in traits.QUOTIENTS
     root = values.maker(values.value(op, position))
-    if root is not None and root.name in _DIVIDES and op.name == "arith.mulf":
+    if root is not None and not is_quotient and root.name in traits.QUOTIENTS:
         root = values.maker(values.value(root, 1))
-    elif op.name == "arith.mulf" and root is not None and root.name != "math.rsqrt":
-        return None
-    if root is None or root.name not in _ROOTS:
+    elif root is not None and not is_quotient and root.name != "math.rsqrt":
+        return None  # a product with a root is no quotient
+    if root is None or root.name not in traits.ROOTS:
         return None
     ops, loads = values.behind(values.value(root, 0))
     if not any(values.is_sum(one) for one in ops) or not any(_is_square(values, one) for one in ops):

@@ -17,9 +17,6 @@ from triton_lab.launch.propagation.element_functions import inside_of_others
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
-# What stands on both sides of a product or a quotient that only scales.
-_SCALES = frozenset({"arith.mulf", "arith.divf", "arith.muli", "tt.precise_divf", "tt.approx_divf"})
-
 
 @dataclass(frozen=True, eq=False)
 class StoredValue:
@@ -111,7 +108,7 @@ class PlanValues:
 
     def is_sum(self, op: Op) -> bool:
         """Whether it reduces by adding."""
-        return op.name == "tt.reduce" and self.combines(op) in ("arith.addf", "arith.addi")
+        return op.name == "tt.reduce" and self.combines(op) in traits.ADDITIONS
 
     def extreme(self, op: Op) -> int:
         """1 if it reduces to a maximum, -1 to a minimum, else 0."""
@@ -127,10 +124,10 @@ class PlanValues:
 
     def scales(self, op: Op) -> bool:
         """Whether it multiplies or divides by something that no load enters."""
-        if op.name not in _SCALES:
+        if op.name not in traits.SCALINGS:
             return False
         second = self.behind(self.value(op, 1))[1]
-        return not second or (not op.name.endswith("divf") and not self.behind(self.value(op, 0))[1])
+        return not second or (op.name not in traits.QUOTIENTS and not self.behind(self.value(op, 0))[1])
 
 
 class KernelValues(PlanValues):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 SUM, EXTREME, PRODUCT, RANGE = "sum of parts", "extreme of parts", "product", "among inputs"
-_ADDS = frozenset({"arith.addf", "arith.addi"})
 _HALF = 0.5
 _MOST_PRODUCT = 1 << 28  # multiplications
 
@@ -83,7 +82,8 @@ def _is_linear(run: ObservedRun, stored: StoredValue) -> bool:
 def _adds(run: ObservedRun, op: Op) -> bool:
     trait = traits.of(op.name)
     plain = trait.kind in (Kind.MOVES, Kind.CREATES) or (trait.kind is Kind.CASTS and trait.makes != "integer")
-    return plain or op.name in _ADDS or run.values.is_sum(op) or run.values.scales(op) or op.name == "arith.select"
+    sums = op.name in traits.ADDITIONS or run.values.is_sum(op)
+    return plain or sums or run.values.scales(op) or op.name == "arith.select"
 
 
 def _sum(run: ObservedRun, stored: StoredValue, out: Argument, source: Argument) -> Relation | None:

@@ -55,7 +55,8 @@ class Parting:
     and the first ``reference`` step behind the expected result that the kernel has no value for.
 
     ``matches`` are the last values before that on which both agree, and ``all_matches`` all of them. ``factor``: the
-    kernel's value is the reference's times this, if that is all. ``until`` is the line of the store: the mistake lies
+    kernel's value is the reference's times this, if that is all. ``instead``: the kernel's value is this value of the
+    reference, but not the result. ``until`` is the line of the store: the mistake lies
     from the kernel step's line on up to it. ``programs`` were looked at.
     """
 
@@ -67,6 +68,7 @@ class Parting:
     matches: tuple[Match, ...]
     all_matches: tuple[Match, ...] = field(repr=False)
     factor: float | None = None
+    instead: Match | None = None
     until: int | None = None
     remarks: tuple[str, ...] = ()
 
@@ -76,7 +78,18 @@ class Parting:
         return self.until if self.kernel is None else self.kernel.line
 
     def title(self) -> str:
-        """Where they part, on one line."""
+        """Where they part, on one line.
+
+        >>> found = lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr + y_ptr) * 2).parting
+        >>> found.title()
+        'out_ptr: what line 23 stores is `x_ptr + y_ptr` (add, line 1 of the reference), not the result'
+        """
+        if self.kernel is not None and self.instead is not None:
+            return _("{argument}: what {line} stores is {reference}, not the result").format(
+                argument=self.argument,
+                line=_line(self.kernel.line),
+                reference=_of_reference(self.instead.reference),
+            )
         if self.kernel is None:
             return _("{argument}: all values are values of the reference, up to the store on line {line}").format(
                 argument=self.argument, line=self.until
@@ -88,7 +101,7 @@ class Parting:
     def lines(self) -> list[str]:
         """The matches before the parting, and the two steps at which they part."""
         found = [one.told() for one in self.matches]
-        if self.kernel is not None:
+        if self.kernel is not None and self.instead is None:
             found.append(
                 _("{line}: {name} is no value of the reference").format(
                     line=_line(self.kernel.line), name=_of_kernel(self.kernel)
@@ -105,7 +118,16 @@ class Parting:
         return [*found, *self.remarks]
 
     def text(self) -> str:
-        """The parting in words."""
+        """The parting in words.
+
+        >>> found = lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr + y_ptr) * 2).parting
+        >>> print(found.text())
+        out_ptr: what line 23 stores is `x_ptr + y_ptr` (add, line 1 of the reference), not the result
+          line 21: `x` equals `x_ptr`
+          line 22: `y` equals `y_ptr`
+          the reference computes `(x_ptr + y_ptr) * 2` (mul, line 1 of the reference), which the kernel does not
+          the kernel's value is the reference's times 0.5
+        """
         return "\n".join([self.title(), *(f"  {line}" for line in self.lines())])
 
     def __repr__(self) -> str:
@@ -204,7 +226,7 @@ def _parted(launch: Launch, trace: ReferenceTrace, name: str, programs: tuple[in
     ends = sorted({index for _store, value in stores for index in kernel.behind([value])})
     others = {index for index in ends if index in matched and not _is_result(matched[index], trace, name)}
     passed, agreed = _unmatched(kernel, ends, matched.keys() - others)
-    seen = {one.reference.number for index, one in matched.items() if not one.partial and index not in others}
+    seen = {one.reference.number for one in matched.values() if not one.partial}
     rest, _known = trace.ancestors(trace.results[name], lambda number: number in seen)
     rest = [number for number in rest if not (trace.steps[number].is_argument or trace.steps[number].moves)]
     first = kernel.steps[min(passed)] if passed else None
@@ -225,6 +247,7 @@ def _parted(launch: Launch, trace: ReferenceTrace, name: str, programs: tuple[in
         tuple(matched[index] for index in agreed if not passed or index < passed[0]),
         tuple(matched[index] for index in sorted(matched)),
         by,
+        matched[first.op.index] if first is not None and first.op.index in others else None,
         next((line.line for line in lines if line is not None), None),
         tuple(remarks),
     )

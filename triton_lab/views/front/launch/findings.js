@@ -95,7 +95,7 @@ function copyOf(code, title) {
 /** A call that compares the launch with what is expected, to be copied into a cell. @param {string} call */
 export function comparingOf(call) {
   return make(
-    "div", { class: "tl-fix tl-comparing" },
+    "div", { class: "tl-comparing" },
     make("span", { class: "tl-note" }, tr("Is it right? Compare with what you expect:")),
     passage({ class: "tl-excerpt" }, tr("the call"), call), copyOf(call, tr("for a new cell")),
   );

@@ -253,7 +253,9 @@ class Card(Panels, View):
                 needed = size(made)
             parts[name] = made
             left -= needed
-        return self._scene(parts)
+        found = self._scene(parts)
+        found.pop("compare", None)  # a page has no kernel in which to compare
+        return found
 
     def saved(self) -> CardScene:
         """The card with the pictures of every tab, if there is little to compute, as far as they fit."""

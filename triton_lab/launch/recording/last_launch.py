@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -20,30 +21,33 @@ class _Owner(threading.local):
 
 
 _thread = _Owner()
-_held: list[Launch] = []
+_noted: list[weakref.ref[Launch]] = []
 
 
 def note(launch: Launch) -> None:
-    """A launch has been recorded. It is held, with its memory, until the next one is."""
+    """A launch has been recorded. It is not held here: its record, or its card in a notebook, does that."""
     if _thread.is_users:
-        _held[:] = [launch]
+        _noted[:] = [weakref.ref(launch)]
 
 
 def last() -> Launch:
     """The last launch that was recorded, by ``%%triton`` or `record`, on any thread.
 
-    Raises AttributeError if there is none: it is asked for as an attribute of the package.
+    Raises AttributeError if there is none, or if it is gone: it is asked for as an attribute of the package.
     """
-    if not _held:
+    launch = _noted[0]() if _noted else None
+    if launch is None:
         raise AttributeError(
-            _("no launch was recorded yet: write %%triton above a cell, or launch inside `with lab.record():`")
+            _("there is no last launch: write %%triton above a cell, or keep `with lab.record() as launches:`")
+            if _noted
+            else _("no launch was recorded yet: write %%triton above a cell, or use `with lab.record() as launches:`")
         )
-    return _held[0]
+    return launch
 
 
 def is_last(launch: object) -> bool:
     """Whether ``lab.last`` is this launch."""
-    return bool(_held) and _held[0] is launch
+    return bool(_noted) and _noted[0]() is launch
 
 
 @contextlib.contextmanager

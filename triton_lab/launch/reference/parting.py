@@ -82,7 +82,7 @@ class Parting:
 
         >>> found = lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr + y_ptr) * 2).parting
         >>> found.title()
-        'out_ptr: what line 23 stores is `x_ptr + y_ptr` (add, line 1 of the reference), not the result'
+        'out_ptr: what line 23 stores is `x_ptr + y_ptr` (add), not the result'
         """
         if self.kernel is not None and self.instead is not None:
             return _("{argument}: what {line} stores is {reference}, not the result").format(
@@ -122,10 +122,10 @@ class Parting:
 
         >>> found = lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr + y_ptr) * 2).parting
         >>> print(found.text())
-        out_ptr: what line 23 stores is `x_ptr + y_ptr` (add, line 1 of the reference), not the result
+        out_ptr: what line 23 stores is `x_ptr + y_ptr` (add), not the result
           line 21: `x` equals `x_ptr`
           line 22: `y` equals `y_ptr`
-          the reference computes `(x_ptr + y_ptr) * 2` (mul, line 1 of the reference), which the kernel does not
+          the reference computes `(x_ptr + y_ptr) * 2` (mul), which the kernel does not
           the kernel's value is the reference's times 0.5
         """
         return "\n".join([self.title(), *(f"  {line}" for line in self.lines())])
@@ -156,11 +156,7 @@ def _of_kernel(step: KernelStep) -> str:
 def _of_reference(step: ReferenceStep) -> str:
     if step.is_argument:
         return f"`{step.text}`"
-    if step.line is None:
-        return step.operation
-    return _("`{text}` ({operation}, line {line} of the reference)").format(
-        text=step.text, operation=step.operation, line=step.line
-    )
+    return f"`{step.text}` ({step.operation})" if step.text else step.operation
 
 
 def parting(launch: Launch, reference: Callable[..., Any]) -> Parting | None:

@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.diagnosis.launch_assertion import CheckIncomplete as CheckIncomplete
     from triton_lab.launch.diagnosis.launch_assertion import check as check
     from triton_lab.launch.diagnosis.verdict import Unchecked as Unchecked
+    from triton_lab.launch.explanation.explanation import Explanation as Explanation
+    from triton_lab.launch.explanation.explanation import explain as explain
     from triton_lab.launch.launch import Launch as Launch
     from triton_lab.launch.recording.launch_list import Launches as Launches
     from triton_lab.launch.recording.record import LaunchNotRecorded as LaunchNotRecorded
@@ -84,6 +86,8 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.benchmark.interact import interact as interact
     from triton_lab.views.launch.storage.storage_view import storage as storage
 
+    last: Launch  # the last launch that was recorded; AttributeError before there is one
+
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it here
 
 # Public name -> where it lives; None for a module of that name.
@@ -101,6 +105,7 @@ _PUBLIC: dict[str, str | None] = {
     "Conversion": "triton_lab.compiled.layouts",
     "Deadlock": "triton_lab.interpreter.kernel_errors",
     "EndlessRecursion": "triton_lab.interpreter.kernel_errors",
+    "Explanation": "triton_lab.launch.explanation.explanation",
     "Finding": "triton_lab.launch.diagnosis.finding",
     "KernelError": "triton_lab.interpreter.kernel_errors",
     "Launch": "triton_lab.launch.launch",
@@ -128,6 +133,7 @@ _PUBLIC: dict[str, str | None] = {
     "course": None,
     "engines": "triton_lab.native.engine_report",
     "examples": None,
+    "explain": "triton_lab.launch.explanation.explanation",
     "interact": "triton_lab.views.launch.benchmark.interact",
     "language": "triton_lab.localization",
     "layout": "triton_lab.compiled.layouts",
@@ -158,6 +164,7 @@ __all__ = [
     "Conversion",
     "Deadlock",
     "EndlessRecursion",
+    "Explanation",
     "Finding",
     "KernelError",
     "Launch",
@@ -186,6 +193,7 @@ __all__ = [
     "course",
     "engines",
     "examples",
+    "explain",
     "interact",
     "language",
     "layout",
@@ -204,6 +212,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "last":  # another launch each time
+        from triton_lab.launch.recording.last_launch import last as last_launch
+
+        return last_launch()
     if name not in _PUBLIC:
         raise AttributeError(f"module 'triton_lab' has no attribute {name!r}")
     home = _PUBLIC[name]
@@ -215,7 +227,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "last"])
 
 
 def load_ipython_extension(shell: Any) -> None:

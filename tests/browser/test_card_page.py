@@ -20,6 +20,7 @@ from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, paint
 from triton_lab.views.launch.card.launch_card import SHOWN, Card
+from triton_lab.views.launch.launch_scenes import CardScene
 from triton_lab.views.launch.storage.storage_view import StorageView
 
 Open = Callable[..., Page]
@@ -186,3 +187,24 @@ def test_how_many_notes_there_are_stands_above_the_pictures_and_leads_to_them(sh
     expect(page.get_by_role("tab", name="Findings (2)")).to_be_focused()
     expect(page.locator(".tl-finding:visible")).to_have_count(3)
     page.screenshot(path=screenshots / "card-notes.png")
+
+
+class LiveCard(Card):
+    """A card as a notebook shows it, in a page."""
+
+    def standalone(self, room: int | None = None) -> CardScene:
+        return self.scene()
+
+
+def test_below_the_last_card_stands_a_call_that_compares_it(show: Open, screenshots: Path) -> None:
+    with lab.record() as launches:
+        turned[(3, 2)](torch.arange(96.0).reshape(8, 12), torch.ones(3), 8, BLOCK=4)
+    page = show(LiveCard(launches[0]))
+    line = page.locator(".tl-comparing")
+    expect(line.locator("pre")).to_have_text("lab.compare(lab.last, lambda x_ptr, y_ptr, **_: ...)")
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
+    line.get_by_role("button").click()
+    expect(line.get_by_role("button")).to_have_text("Copied")
+    assert page.evaluate("window.copied").startswith("lab.compare(lab.last")
+    line.screenshot(path=screenshots / "comparing.png")
+    expect(show(Card(launches[0])).locator(".tl-comparing")).to_have_count(0)

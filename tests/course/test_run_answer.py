@@ -85,3 +85,27 @@ def test_a_stub_is_known_by_its_words_also_where_another_error_came_while_it_was
     assert stub_of(raised(RuntimeError("in a compiler"), stub, None)) == f"{TO_DO}load the block"
     assert stub_of(raised(RuntimeError("in a compiler"), None, stub)) == f"{TO_DO}load the block"
     assert stub_of(raised(RuntimeError("in a compiler"), other, stub)) == ""
+
+
+@triton.jit
+def _row_sum_over(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x0 + j * x1, mask=j < columns, other=1.0)
+    tl.store(out_ptr + tl.program_id(0), tl.sum(x, axis=0))
+
+
+def row_sum_over(x: Any) -> Any:
+    """Masked-off lanes count as 1."""
+    out = torch.empty(x.shape[0])
+    _row_sum_over[(x.shape[0],)](x, out, x.shape[1], *x.stride(), BLOCK=2 * triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+def test_the_reason_of_a_wrong_result_is_the_one_that_a_comparison_finds() -> None:
+    fault = exercise("row_sum").judge(row_sum_over)
+    assert fault is not None and fault.launch is not None
+    load = _row_sum_over.fn.__code__.co_firstlineno + 3
+    (reason,) = fault.lines
+    assert "other=" in reason and str(load) in reason
+    # What was tried is behind a button.
+    assert not fault.picture.tried

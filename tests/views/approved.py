@@ -33,8 +33,8 @@ MANY = 6  # so many lines, polygons or numbers are told one by one
 COLOURS = 10  # of an image, the most frequent
 LETTERS = 120  # of a field of a scene
 DEEP = 2
-# What the figure's artists say, too.
-ELSEWHERE = {("", "items")}
+# What the figure's artists say, too; and what depends on which launch was the last of all.
+ELSEWHERE = {("", "items"), ("", "compare")}
 NEAR = 0.02
 _NUMBER = re.compile(r"#[0-9a-f]{6}|-?\d+(?:\.\d+)?")
 

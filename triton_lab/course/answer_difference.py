@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.launch import Launch
 
+_PATIENCE = 2.0  # seconds for the reason of a wrong answer
+
 
 def unlike_in_kind(results: Sequence[Placed | Other], expected: Sequence[torch.Tensor], on: str) -> AnswerFault | None:
     if len(results) != len(expected):
@@ -81,7 +83,8 @@ def unlike(
                 result=value_text(result[first]), at=at, wanted=value_text(wanted[first])
             )
             message = _("{which} is {values}: {by}.{others}").format(which=which, values=values, by=by, others=others)
-        return AnswerFault(message, on, launch, _picture(launch, argument, program, wanted))
+        picture = _picture(launch, argument, program, wanted)
+        return AnswerFault(message, on, launch, picture, lines=_reason(launch, argument, wanted))
     return None
 
 
@@ -110,6 +113,25 @@ def storing(
     return None, None, None, _("no launch wrote to this tensor")
 
 
+def _reason(launch: Launch | None, argument: str | None, wanted: torch.Tensor) -> tuple[str, ...]:
+    """A line about why the launch's result is wrong, as `lab.compare` and `lab.explain` find it; none if they do not.
+
+    What was tried is not told here.
+    """
+    if launch is None or argument is None or launch.argument(argument).shape != tuple(wanted.shape):
+        return ()
+    from triton_lab.launch.comparison.compare import compare
+    from triton_lab.launch.explanation.explanation import explain, told
+
+    try:
+        causes = compare(launch, {argument: wanted}, seconds=1.0).causes(seconds=_PATIENCE)
+        if causes.known:
+            return (_("Why: {cause}.").format(cause=causes.cause),)
+        return tuple(_("Odd: {relation}.").format(relation=told(one)) for one in explain(launch).broken[:1])
+    except Exception:  # the reason is an extra: the words already say what is wrong
+        return ()
+
+
 def _picture(launch: Launch | None, argument: str | None, program: int | None, wanted: torch.Tensor) -> Any:
     """The result beside the expected one, or the programs that stored it."""
     if launch is None or argument is None:
@@ -118,7 +140,7 @@ def _picture(launch: Launch | None, argument: str | None, program: int | None, w
         from triton_lab.launch.comparison.compare import compare
 
         try:
-            # The cause is what the exercise asks for: it is shown only to learners who press the button.
+            # The experiments stay folded behind the button.
             return compare(launch, {argument: wanted}, seconds=1.0).plot(tries=False)
         except Exception:  # the picture is an extra: the words already say what is wrong
             return launch

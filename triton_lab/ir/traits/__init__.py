@@ -47,6 +47,12 @@ def names(which: Callable[[Trait], object]) -> frozenset[str]:
 # Reductions and scans by a function of elements, and products of tiles.
 FOLDS = names(lambda trait: trait.kind in (Kind.REDUCES, Kind.SCANS) and trait.rounding is ANY_ORDER)
 DOTS = names(lambda trait: trait.kind is Kind.CONTRACTS and trait.dialect == "tt")
+# Sums of two operands; quotients of floats; these and products; exponentials; square roots and their inverses.
+ADDITIONS = names(lambda trait: trait.symbol == "+")
+QUOTIENTS = names(lambda trait: trait.symbol == "/" and trait.numbers == "float")
+SCALINGS = QUOTIENTS | names(lambda trait: trait.symbol == "*")
+EXPONENTIALS = names(lambda trait: trait.rounding.unit == "exp2")
+ROOTS = names(lambda trait: trait.rounding.unit == "square root" or "math.sqrt" in trait.siblings)
 
 
 def lanes(op: Op, types: Sequence[Type]) -> tuple[tuple[LaneMap, ...], ...]:
@@ -63,8 +69,13 @@ def is_in_place(op: Op, types: Sequence[Type]) -> bool:
 
 
 __all__ = [
+    "ADDITIONS",
     "DOTS",
+    "EXPONENTIALS",
     "FOLDS",
+    "QUOTIENTS",
+    "ROOTS",
+    "SCALINGS",
     "TRAITS",
     "Accuracy",
     "All",

@@ -74,7 +74,8 @@ def compare(
         return _of_launches(a, b, end)
     mine = of_launch(a)
     theirs = expected(a, b, mine.written)
-    return _compared(a, None, mine, theirs, {name: name for name in theirs.arrays}, (), False, end)
+    found = _compared(a, None, mine, theirs, {name: name for name in theirs.arrays}, (), False, end)
+    return replace(found, reference=b if callable(b) and not hasattr(b, "detach") else None)
 
 
 def _only(given: Any) -> Any:

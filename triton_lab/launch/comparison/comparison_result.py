@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from triton_lab.providers import provided
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.experiment_results import Causes
     from triton_lab.launch.launch import Launch
+    from triton_lab.launch.reference.parting import Parting
     from triton_lab.views.launch.comparison.comparison_view import ComparisonView
 
 
@@ -48,6 +49,8 @@ class Comparison:
     names: tuple[str, ...] = ()
     # What is not the same in two launches.
     differences: LaunchDifferences = field(default_factory=LaunchDifferences)
+    # The function that gave the expected result, if one did.
+    reference: Callable[..., Any] | None = field(repr=False, default=None)
 
     @property
     def verdict(self) -> str:
@@ -124,6 +127,20 @@ class Comparison:
         if idle:
             found.append(_("{kernel} does not use {names}").format(kernel=self.launch.kernel, names=", ".join(idle)))
         return tuple(found)
+
+    @cached_property
+    def parting(self) -> Parting | None:
+        """The first step at which the kernel and the function that was compared with part; None if there is none.
+
+        >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr + y_ptr) * 2)
+        >>> comparison.parting.line, comparison.parting.factor
+        (23, 0.5)
+        """
+        from triton_lab.launch.reference.parting import parting
+
+        if self.reference is None or self.verdict in (EQUAL, NEAR):
+            return None
+        return parting(self.launch, self.reference)
 
     @cached_property
     def _causes(self) -> Causes:

@@ -25,7 +25,7 @@ from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.checks.check_run import watchers
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.recording import snapshot
+from triton_lab.launch.recording import last_launch, snapshot
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.forked_launches import Forked
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
@@ -163,6 +163,7 @@ class _Record(Recorder):
             launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # a GPU's driver reports no trials
         self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
         self.launches.append(launch)
+        last_launch.note(launch)
 
 
 def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot, tried: Ranges) -> Launch:

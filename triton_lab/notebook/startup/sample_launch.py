@@ -49,10 +49,11 @@ def _knob(name: tuple[str, str]) -> Any:
 
 def launch() -> Launch:
     """The launch, recorded and checked."""
+    from triton_lab.launch.recording.last_launch import of_the_lab
     from triton_lab.launch.recording.record import record
 
     x = torch.zeros(10)
-    with record() as launches:
+    with of_the_lab(), record() as launches:
         double[(2,)](x, torch.zeros(10), 10, BLOCK=8)
     launches[0].findings  # noqa: B018  (computed now)
     return launches[0]

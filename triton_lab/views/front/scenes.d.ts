@@ -142,7 +142,7 @@ export interface Buffer {
   bytes: Bytes;
 }
 
-/** A card. ``told``: whether a finding already says what ``failure`` does. */
+/** A card. ``told``: whether a finding already says what ``failure`` does. ``compare``: a call to be copied that compares the launch with an expected result. */
 export interface CardScene {
   kind: "card";
   title: string;
@@ -161,6 +161,7 @@ export interface CardScene {
   tabs: TabScene[];
   opened: string | null;
   parts: Record<string, Scene>;
+  compare?: string;
 }
 
 /** The experiments, a row each below ``headings``, and their conclusion. */

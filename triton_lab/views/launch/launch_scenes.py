@@ -282,9 +282,7 @@ class ChoiceScene(TypedDict):
     items: Many[ItemScene]
 
 
-class CardScene(TypedDict):
-    """A card. ``told``: whether a finding already says what ``failure`` does."""
-
+class _CardScene(TypedDict):
     kind: Literal["card"]
     title: Sentence
     facts: Many[Sentence]
@@ -302,3 +300,10 @@ class CardScene(TypedDict):
     tabs: Few[TabScene]
     opened: Sentence | None
     parts: Named[Scene]
+
+
+class CardScene(_CardScene, total=False):
+    """A card. ``told``: whether a finding already says what ``failure`` does. ``compare``: a call to be copied that
+    compares the launch with an expected result."""
+
+    compare: Sentence

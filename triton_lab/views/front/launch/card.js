@@ -3,7 +3,7 @@
 import { make, passage } from "../drawing/dom.js";
 import { tabsOf } from "../drawing/tabs.js";
 import { callProgram } from "../drawing/words.js";
-import { countedOf, findingOf } from "./findings.js";
+import { comparingOf, countedOf, findingOf } from "./findings.js";
 import { pickedOf } from "./picked.js";
 import { sourceOf } from "./source.js";
 import { tableOf } from "../drawing/table.js";
@@ -107,6 +107,7 @@ function bodyOf(scene, selection, context, back = "") {
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     raised || source ? make("div", { class: "tl-folded" }, source ? source.node : "", raised) : "",
     tabs.length ? panel.node : "",
+    scene.compare ? comparingOf(scene.compare) : "",
   );
   return {
     node,

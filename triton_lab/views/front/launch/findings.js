@@ -76,13 +76,28 @@ export function countedOf(rest, told) {
  * @param {[number, string, string]} edit
  */
 function fixOf([line, before, after]) {
-  const copy = make("button", {
-    type: "button", class: "tl-link", title: tr("instead of {code}", { code: before.trim() }),
-    onclick: () => navigator.clipboard?.writeText(after).then(() => (copy.textContent = tr("Copied"))),
-  }, tr("Copy"));
   return make(
     "div", { class: "tl-fix" },
-    make("span", { class: "tl-note" }, tr("line {number}", { number: line })), passage({ class: "tl-excerpt" }, tr("the fix"), after), copy,
+    make("span", { class: "tl-note" }, tr("line {number}", { number: line })), passage({ class: "tl-excerpt" }, tr("the fix"), after),
+    copyOf(after, tr("instead of {code}", { code: before.trim() })),
+  );
+}
+
+/** A button that copies code. @param {string} code @param {string} title */
+function copyOf(code, title) {
+  const copy = make("button", {
+    type: "button", class: "tl-link", title,
+    onclick: () => navigator.clipboard?.writeText(code).then(() => (copy.textContent = tr("Copied"))),
+  }, tr("Copy"));
+  return copy;
+}
+
+/** A call that compares the launch with what is expected, to be copied into a cell. @param {string} call */
+export function comparingOf(call) {
+  return make(
+    "div", { class: "tl-comparing" },
+    make("span", { class: "tl-note" }, tr("Is it right? Compare with what you expect:")),
+    passage({ class: "tl-excerpt" }, tr("the call"), call), copyOf(call, tr("for a new cell")),
   );
 }
 

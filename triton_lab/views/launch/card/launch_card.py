@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from triton_lab.finding_pages import site_link
 from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.maps.tensor_storage import memories
+from triton_lab.launch.recording.last_launch import is_last
 from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import count, launched
 from triton_lab.views.drawing.drawing_text import number_text, time_text
@@ -252,7 +253,9 @@ class Card(Panels, View):
                 needed = size(made)
             parts[name] = made
             left -= needed
-        return self._scene(parts)
+        found = self._scene(parts)
+        found.pop("compare", None)  # a page has no kernel in which to compare
+        return found
 
     def saved(self) -> CardScene:
         """The card with the pictures of every tab, if there is little to compute, as far as they fit."""
@@ -281,8 +284,16 @@ class Card(Panels, View):
         """The scene of one tab, or of one picture in it."""
         return part(self, name)
 
+    def comparing(self) -> str:
+        """A call that compares this launch with a result that the user fills in; "" if ``lab.last`` is another one."""
+        if not is_last(self.launch) or self.launch.error is not None:
+            return ""
+        names = [access.argument for access in self.accesses if access.kind == "load" and access.argument]
+        given = [name for name in dict.fromkeys(names) if name.isidentifier()]
+        return f"lab.compare(lab.last, lambda {', '.join([*given, '**_'])}: ...)"
+
     def _scene(self, parts: Mapping[str, Scene]) -> CardScene:
-        return {
+        scene: CardScene = {
             "kind": "card",
             "title": self.title(),
             "facts": self.facts(),
@@ -302,6 +313,9 @@ class Card(Panels, View):
             "opened": self.first,
             "parts": dict(parts),
         }
+        if self.comparing():
+            scene["compare"] = self.comparing()
+        return scene
 
     def text(self) -> str:
         pictures = [line for _unused, panel in self.printed for line in _told(panel)]

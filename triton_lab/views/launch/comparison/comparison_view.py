@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
-from triton_lab.launch.comparison.argument_difference import EQUAL, VERDICTS
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, VERDICTS
 from triton_lab.launch.comparison.experiment_results import HEADINGS as TRIED
 from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.views.drawing.scene_bounds import Few, Many, Most, Sentence, Whole, Within
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.comparison.causes_view import CausesView, briefly
 from triton_lab.views.launch.comparison.difference_heatmaps import HEADINGS, ComparedPicture, ComparedScene, row
+from triton_lab.views.missing_picture import attempt
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -112,10 +113,17 @@ class ComparisonView(View):
             first = [*self._pair.lines()[1:], *first]
         if comparison.first is not None:
             first.append(comparison.first.told(comparison.titles))
+        if self.tried and comparison.verdict == DIFFERENT:
+            first += attempt(self._parting, lambda why: [])
         if self.tried and comparison.verdict != EQUAL and not self.cause():
             first.append(CausesView(comparison).title())
         reasons = sorted({one.reason for one in comparison if one.count and one.reason})
         return [*first, *reasons, *comparison.remarks]
+
+    def _parting(self) -> list[str]:
+        """Where the kernel and the function that was compared with part, on one line."""
+        parting = self.comparison.parting
+        return [] if parting is None else [_("{title}: see comparison.parting").format(title=parting.title())]
 
     @property
     def tried(self) -> bool:

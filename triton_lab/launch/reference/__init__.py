@@ -1,0 +1,6 @@
+"""Where a kernel and a reference function in torch part: the first value that is no value of the reference.
+
+In: a `Launch` and a function that gives its expected result. Out: a `Parting`. Read `reference_trace` (the function's
+values, step by step), `kernel_steps` (the kernel's), `block_search` (a block of a program among the elements of a
+tensor), then `parting`.
+"""

@@ -202,7 +202,7 @@ class Causes:
 
     ``seconds`` is the time limit if it was reached before all experiments were tried.
 
-    >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
+    >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr * y_ptr).cos())
     >>> print(comparison.causes())
     no cause was found: nothing that was tried removes the difference
     """
@@ -224,7 +224,7 @@ class Causes:
     def known(self) -> bool:
         """Whether `cause` names a cause, or the main part of one.
 
-        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes().known
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr * y_ptr).cos()).causes().known
         False
         """
         found = any(one.removes or one.explains or (one.helps and one.within is None) for one in self.experiments)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from triton_lab import messages
-from triton_lab.ir import Op, effects
+from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_computed, with_operand
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
@@ -19,7 +19,9 @@ from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import named_factor, numbers
 from triton_lab.localization import _
 
-_FUNCTIONS = ("math.sqrt", "math.rsqrt", "math.exp", "math.exp2", "math.log", "math.log2", "math.absf")
+_FUNCTIONS = sorted(
+    traits.names(lambda trait: trait.dialect == "math" and trait.numbers == "float" and bool(trait.siblings))
+)
 _ROUNDINGS = 256  # a factor and a term fit up to so many roundings
 
 

@@ -174,11 +174,14 @@ class OperatorEdits(KernelScope):
                         yield switch_of(title, _("a missing minus sign"), op, with_computed(k, "arith.negf"))
 
 
-# What a reduction or a scan may do.
+# What a reduction or a scan may do, and how it is called.
 _FOLDING = {
-    "arith.addf": "sum", "arith.maxnumf": "max", "arith.minnumf": "min", "arith.mulf": "product",
-    "arith.addi": "sum", "arith.maxsi": "max", "arith.minsi": "min", "arith.muli": "product",
-}  # fmt: skip
+    trait.name: {"+": "sum", "*": "product"}.get(trait.symbol) or ("max" if trait.extreme > 0 else "min")
+    for trait in traits.TRAITS.values()
+    if trait.commutative
+    and trait.numbers
+    and (trait.symbol in ("+", "*") or trait.drops_nan or (trait.extreme and trait.signed))
+}
 
 
 def _exclusive(editor: Editor, op: Op) -> Sequence[Op]:

@@ -40,7 +40,7 @@ test("a number is held to its ends, and to be whole where it is", () => {
 test("products have a bound of their own", () => {
   assert.match(block({ panels: 1000, rows: 1000, columns: 1000 })!.told, /panels × columns × rows is 1,000,000,000/);
   const picture = { kind: "drawing", width: 1, height: 1, items: [], source: "", label: "" };
-  assert.match(wrongOf({ name: "a", low: [], shape: [], rows: 4000, columns: 4000, picture, side: 1, top: 1 }, { of: "ArrayScene" })!.told, /rows × columns/);
+  assert.match(wrongOf({ name: "a", low: [], shape: [], rows: 4000, columns: 4000, picture, size: [1, 1], top: 1 }, { of: "ArrayScene" })!.told, /rows × columns/);
   const axes = Array.from({ length: 4 }, () => ({ name: "lane", size: 512 }));
   const axesOf = SHAPES.types.SideScene!.axes!;
   assert.match(wrongOf(axes, axesOf)!.told, /holds 68,719,500,000 in total/);

@@ -52,7 +52,7 @@ export interface ArgumentScene {
   offset: number;
 }
 
-/** An array. ``picture``: its name and cells; cells are squares of ``side`` pixels, the first one ``top`` down. */
+/** An array. ``picture``: its name and cells. ``size``: the pixels of a cell; the first cell is ``top`` down. */
 export interface ArrayScene {
   name: string;
   low: number[];
@@ -60,7 +60,7 @@ export interface ArrayScene {
   rows: number;
   columns: number;
   picture: DrawingScene;
-  side: number;
+  size: [number, number];
   top: number;
 }
 

@@ -16,6 +16,8 @@ from triton_lab.views.polyhedral.polyhedral_style import BOTH
 
 GAP = 26.0  # CSS pixels between two arrays
 NAME = 20.0  # above the cells
+RULED = 3.5  # CSS pixels of a cell, at least, between lines
+SEEN = 10.0  # a width and height of cells that can be seen
 WIDTH, HEIGHT = 240.0, 200.0  # of an array, if its cells do not get smaller than a pixel
 
 
@@ -36,28 +38,29 @@ class ArrayGrid:
         return int(np.prod(self.shape[:-1])) if len(self.shape) > 1 else 1
 
     @property
-    def side(self) -> float:
-        """The side of a cell in CSS pixels: the largest that fits."""
-        return float(np.clip(min(WIDTH / self.columns, HEIGHT / self.rows), 1.0, 24.0))
+    def size(self) -> tuple[float, float]:
+        """The width and height of a cell in CSS pixels: the largest square that fits, or what can be seen of it."""
+        across, down = WIDTH / self.columns, HEIGHT / self.rows
+        side = float(np.clip(min(across, down), 1.0, 24.0))
+        return max(side, min(SEEN, across)), max(side, min(SEEN, down))
 
     @property
     def height(self) -> float:
         """The height of its picture in CSS pixels."""
-        return NAME + self.side * self.rows
+        return NAME + self.size[1] * self.rows
 
     def drawing(self) -> Drawing:
         """The array's name and, `NAME` pixels down, its cells."""
-        side, wide, tall = self.side, self.side * self.columns, self.side * self.rows
+        (across, down), tall = self.size, self.height - NAME
+        wide = across * self.columns
         made = Drawing(wide + 2, self.height + 2)
         ranges = ", ".join(f"{a}..{a + n - 1}" for a, n in zip(self.low, self.shape, strict=True))
         made.add(DrawnText(0, NAME - 10, f"{self.name}[{ranges}]" if self.shape else self.name, 9.0, bold=True))
         made.add(Rectangle(0, NAME, wide, tall, BOTH.statement, BOTH.axis, line=1.2, radius=0))
-        if side < 4:
-            return made.fitted()
-        upright = [[(c * side, NAME), (c * side, NAME + tall)] for c in range(1, self.columns)]
-        level = [[(0, NAME + r * side), (wide, NAME + r * side)] for r in range(1, self.rows)]
-        if upright or level:
-            made.add(Segments(np.array(upright + level, dtype=np.float64), "ground"))
+        rules = [[(c * across, NAME), (c * across, NAME + tall)] for c in range(1, self.columns) if across >= RULED]
+        rules += [[(0, NAME + r * down), (wide, NAME + r * down)] for r in range(1, self.rows) if down >= RULED]
+        if rules:
+            made.add(Segments(np.array(rules, dtype=np.float64), "ground"))
         return made.fitted()
 
     def cells(self, subscripts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -111,9 +114,9 @@ class Shelf:
         return sum(grid.height + GAP for grid in self.grids[:number])
 
     def centre(self, number: int, cell: int) -> NDArray[np.float64]:
-        side = self.grids[number].side
+        across, down = self.grids[number].size
         row, column = divmod(cell, self.grids[number].columns)
-        return np.array([(column + 0.5) * side, self.top(number) + NAME + (row + 0.5) * side])
+        return np.array([(column + 0.5) * across, self.top(number) + NAME + (row + 0.5) * down])
 
     def drawing(self, marked: Sequence[tuple[int, int, str]] = (), start: NDArray[np.float64] | None = None) -> Drawing:
         """The grids below each other.
@@ -124,10 +127,10 @@ class Shelf:
         for number, grid in enumerate(self.grids):
             made.place(grid.drawing(), 0, self.top(number))
         for number, cell, kind in marked:
-            side = self.grids[number].side
-            left, top = self.centre(number, cell) - side / 2
+            across, down = self.grids[number].size
+            left, top = self.centre(number, cell) - np.array([across, down]) / 2
             fill = BOTH.written if kind == "write" else BOTH.read
-            made.add(Rectangle(left, top, side, side, fill, BOTH.axis, radius=0))
+            made.add(Rectangle(left, top, across, down, fill, BOTH.axis, radius=0))
         if start is not None:
             for number, cell, kind in marked:
                 (x0, y0), (x1, y1) = start.tolist(), self.centre(number, cell).tolist()

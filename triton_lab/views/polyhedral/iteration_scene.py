@@ -117,7 +117,7 @@ def _array(grid: ArrayGrid) -> ArrayScene:
         "rows": grid.rows,
         "columns": grid.columns,
         "picture": grid.drawing().scene("", ""),
-        "side": grid.side,
+        "size": grid.size,
         "top": NAME,
     }
 

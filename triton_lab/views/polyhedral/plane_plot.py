@@ -21,6 +21,7 @@ LABEL, NUMBER = 12.5, 7.5  # points
 MOST_STEPS = 600  # most visits for which the way between them, or through those of one instant, is drawn
 MOST_SHADES = 1024  # from the first visit to the last
 BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 40.0  # CSS pixels, at least
+OVER = 34.0  # CSS pixels over the axis of a single dimension, at least: names of borders stand there
 HEAD = 9.0  # CSS pixels of an axis's head, beyond the box
 BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
 
@@ -50,12 +51,10 @@ class Plot:
         left, right = min(0, low[x]), max(high[x], 1)
         bottom, top = (0, 0) if y is None else (min(0, low[y]), max(high[y], 1))
         pad = max(1.0, (max(right - left, top - bottom)) / 10)
-        return (
-            left - (pad * 0.6 if left < 0 else margin[0]),
-            bottom - (pad * 0.6 if bottom < 0 else 0.0 if y is None and not self.picture.tiles else margin[0]),
-            right + margin[1] * pad,
-            top + (1.0 if y is None else margin[1] * pad + 0.4),
-        )
+        left, right = left - (pad * 0.6 if left < 0 else margin[0]), right + margin[1] * pad
+        if y is None:
+            return left, -margin[0] if self.picture.tiles else 0.0, right, max(1.0, OVER * (right - left) / self.width)
+        return left, bottom - (pad * 0.6 if bottom < 0 else margin[0]), right, top + margin[1] * pad + 0.4
 
     @cached_property
     def unit(self) -> float:
@@ -130,7 +129,7 @@ class Plot:
         below = (left, bottom - 25 * scale, right, bottom - 7 * scale)
         name = (middle - half, bottom - 60 * scale, middle + half, bottom - 18 * scale)
         if self.flat:
-            return origin, name, below
+            return origin, name, below, (left, -4 * scale, right, 4 * scale)  # the axis itself, too
         beside = (left - numbers * scale, bottom, left - 5 * scale, top)
         half = (width_of(self.picture.dims[0], 15) / 2 + 3) * scale
         aside, level = left - self._aside * scale, (bottom + top) / 2

@@ -66,7 +66,7 @@ class PlaneScene(TypedDict):
 
 
 class ArrayScene(TypedDict):
-    """An array. ``picture``: its name and cells; cells are squares of ``side`` pixels, the first one ``top`` down."""
+    """An array. ``picture``: its name and cells. ``size``: the pixels of a cell; the first cell is ``top`` down."""
 
     name: Name
     low: Index
@@ -74,7 +74,7 @@ class ArrayScene(TypedDict):
     rows: Annotated[int, Within(1, 1 << 12)]
     columns: Annotated[int, Within(1, 1 << 12), Times(("rows",), MOST_CELLS)]
     picture: DrawingScene
-    side: Coordinate
+    size: tuple[Coordinate, Coordinate]
     top: Coordinate
 
 

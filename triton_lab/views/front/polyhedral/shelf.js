@@ -41,27 +41,28 @@ export class Shelf {
   /** @param {number} number @param {number} cell */
   centre(number, cell) {
     const grid = this.grids[number];
-    return { x: grid.x + ((cell % grid.columns) + 0.5) * grid.side, y: grid.y + (Math.floor(cell / grid.columns) + 0.5) * grid.side };
+    const [across, down] = grid.size;
+    return { x: grid.x + ((cell % grid.columns) + 0.5) * across, y: grid.y + (Math.floor(cell / grid.columns) + 0.5) * down };
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} number @param {number} cell @param {string} colour @param {string} frame its colour, "" for none */
   fill(pen, number, cell, colour, frame = "") {
-    const { side } = this.grids[number];
+    const [across, down] = this.grids[number].size;
     const { x, y } = this.centre(number, cell);
-    const inset = side >= 4 && !frame ? 0.5 : 0;
+    const inset = Math.min(across, down) >= 4 && !frame ? 0.5 : 0;
     pen.fillStyle = colour;
-    pen.fillRect(x - side / 2 + inset, y - side / 2 + inset, side - 2 * inset, side - 2 * inset);
+    pen.fillRect(x - across / 2 + inset, y - down / 2 + inset, across - 2 * inset, down - 2 * inset);
     if (!frame) return;
     pen.strokeStyle = frame;
     pen.lineWidth = 1.2;
-    pen.strokeRect(x - side / 2, y - side / 2, side, side);
+    pen.strokeRect(x - across / 2, y - down / 2, across, down);
   }
 
   /** The cell under a place of the canvas, as [grid, cell], or null. @param {number} x @param {number} y @returns {[number, number] | null} */
   at(x, y) {
     for (const [number, grid] of this.grids.entries()) {
-      const column = Math.floor((x - grid.x) / grid.side);
-      const row = Math.floor((y - grid.y) / grid.side);
+      const column = Math.floor((x - grid.x) / grid.size[0]);
+      const row = Math.floor((y - grid.y) / grid.size[1]);
       if (column >= 0 && column < grid.columns && row >= 0 && row < grid.rows) return [number, row * grid.columns + column];
     }
     return null;

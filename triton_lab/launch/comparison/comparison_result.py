@@ -136,7 +136,7 @@ class Comparison:
         >>> comparison.parting.line, comparison.parting.factor
         (23, 0.5)
         """
-        from triton_lab.launch.reference.parting import parting
+        from triton_lab.launch.reference.parting_search import parting
 
         if self.reference is None or self.verdict in (EQUAL, NEAR):
             return None

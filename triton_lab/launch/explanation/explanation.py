@@ -19,7 +19,8 @@ from triton_lab.launch.explanation.relation import BROKEN, HELD, SKIPPED, Relati
 from triton_lab.launch.explanation.stored_values import KernelValues
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.replay_error import CannotReplay
-from triton_lab.launch.reference.parting import Parting, parting
+from triton_lab.launch.reference.parting import Parting
+from triton_lab.launch.reference.parting_search import parting
 from triton_lab.localization import _
 from triton_lab.messages import count, number
 from triton_lab.providers import provided
@@ -38,7 +39,7 @@ class Explanation:
     (False, ['held', 'held', 'held'])
     >>> print(explanation)
     add_kernel[8, 1, 1]: nothing odd in 3 relations, no findings
-      held: the kernel's result depends on each tensor, or is stored to it (3 tensors)
+      held: each tensor is written, or the result depends on it (3 tensors)
       held: each element of out_ptr comes from x_ptr: its own place (1,000 elements)
       held: each element of out_ptr comes from y_ptr: its own place (1,000 elements)
     """
@@ -89,7 +90,7 @@ class Explanation:
         """A line for each relation, and one for the reason where it is broken or was not looked at.
 
         >>> lab.explain(launch).lines()[0]
-        "held: the kernel's result depends on each tensor, or is stored to it (3 tensors)"
+        "held: each tensor is written, or the result depends on it (3 tensors)"
         """
         found = []
         for one in self.relations:
@@ -158,7 +159,7 @@ def explain(launch: Launch | Launches, reference: Callable[..., Any] | None = No
 
     ``reference`` is a function in torch that gives the expected result, as for `compare`. If the launch's result is
     another one, `Explanation.parting` says at which step they part. Raises ValueError for a record with none or several
-    launches, and for a reference that does not fit.
+    launches and for a reference that does not fit, CannotReplay if the launch cannot be compared with it.
 
     >>> lab.explain(launch).title()
     'add_kernel[8, 1, 1]: nothing odd in 3 relations, no findings'

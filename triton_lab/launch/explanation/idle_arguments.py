@@ -22,7 +22,7 @@ def relations(launch: Launch) -> Iterator[Relation]:
     if tensors:
         yield Relation(
             KIND,
-            _("the kernel's result depends on each tensor, or is stored to it"),
+            _("each tensor is written, or the result depends on it"),
             BROKEN if idle else HELD,
             idle[0] if idle else None,
             None,

@@ -2,5 +2,5 @@
 
 In: a `Launch` and a function that gives its expected result. Out: a `Parting`. Read `reference_trace` (the function's
 values, step by step), `kernel_steps` (the kernel's), `block_search` (a block of a program among the elements of a
-tensor), then `parting`.
+tensor), `parting`, then `parting_search`.
 """

@@ -9,7 +9,7 @@ import torch
 
 import triton_lab as lab
 from tests.launch.reference.kernels import Case, cases
-from triton_lab.launch.reference.parting import parting
+from triton_lab.launch.reference.parting_search import parting
 
 CASES = {case.name: case for case in cases()}
 
@@ -78,3 +78,17 @@ def test_the_picture_has_both_sides_in_all_forms(tmp_path: Path) -> None:
     assert any(text.startswith(f"line {line}") for text in words) and "≠" in words
     assert str(line) in view.text()
     assert view.figure().get_size_inches().min() > 1
+
+
+def test_it_ends_when_its_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launch, _ = recorded(CASES["gelu"], tmp_path, 0)
+    monkeypatch.setattr("triton_lab.launch.reference.parting_search.SECONDS", -1.0)
+    with pytest.raises(lab.CannotReplay):
+        parting(launch, CASES["gelu"].reference)
+
+
+def test_a_reference_that_takes_too_much_memory_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launch, _ = recorded(CASES["gelu"], tmp_path, 0)
+    monkeypatch.setattr("triton_lab.launch.reference.reference_trace.MOST_STEPS", 3)
+    with pytest.raises(lab.CannotReplay):
+        parting(launch, CASES["gelu"].reference)

@@ -41,8 +41,7 @@ class Experiment:
     # Whether the elements that become equal have more than a few different values: zeros may be equal by chance.
     telling: bool = True
     place: str = ""  # its lines, if the name does not give them
-    # Whether the kernel would be unusual with the change: another one may be meant.
-    doubtful: bool = False
+    doubtful: bool = False  # the kernel would be unusual with the change: another one may be meant
 
     @property
     def tried(self) -> str:
@@ -235,21 +234,19 @@ class Causes:
         """The cause in a sentence, or that none was found."""
         if self.equal:
             return _("there is no difference")
-        best = next((one for one in self.experiments if one.removes), None)
-        explained = next((one for one in self.experiments if one.explains), None)
+        named = [one for one in self.experiments if one.names_it]
         partly = [one for one in self.experiments if one.helps and not one.removes and one.within is None]
         parts = list(self.named)
-        first = best or explained
-        if first is not None:
+        if named:
+            first, *alike = sorted(named, key=lambda one: not one.removes)
             parts.append(f"{first.cause}: {first.told()}")
-            alike = [one for one in self.experiments if one.names_it and one is not first and one.doubtful]
-            parts += [_("{name} does the same").format(name=one.tried) for one in alike[:1]]
+            parts += [_("{name} does the same").format(name=one.tried) for one in alike[:1] if one.doubtful]
         elif self.pair is not None:
             parts.append(self.pair.cause)
         elif partly:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
             parts.append(_("for the most part {cause}: {told}").format(cause=nearest.cause, told=nearest.told()))
-        ran = self.probed or any(not one.failed for one in self.experiments)
+        ran = self.probed or not all(one.failed for one in self.experiments)
         nothing = _("nothing that was tried removes the difference") if ran else _("nothing could be tried")
         return "; ".join(parts) or _("no cause was found{cut}: {nothing}").format(cut=self._cut, nothing=nothing)
 

@@ -170,7 +170,7 @@ def test_a_table_of_the_gpus_pointers_is_followed_on_the_cpu():
 def test_a_table_of_the_cpus_pointers_is_refused_on_the_gpu():
     x = torch.zeros(4)
     table = torch.tensor([x.data_ptr()])
-    with lab.target("gpu"), pytest.raises(ArgumentError, match=f"{load_through.fn.__name__} follows addresses"):
+    with lab.target("gpu"), pytest.raises(ArgumentError, match=rf"{load_through.fn.__name__} .* addresses"):
         load_through[(1,)](table, torch.zeros(1))
     torch.cuda.synchronize()  # the GPU is well
 

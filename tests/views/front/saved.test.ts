@@ -113,7 +113,7 @@ test("texts that were not packed are refused in a sentence", async () => {
   for (const text of ["~~~", "aGVsbG8=", "", gzip("no json"), gzip("{}").slice(0, -8)]) {
     await assert.rejects(sceneOf(text), refused("damaged"));
   }
-  await assert.rejects(sceneOf(gzip("{}")), refused("no known kind"));
+  await assert.rejects(sceneOf(gzip("{}")), refused("kind of scene is not known"));
   await assert.rejects(sceneOf(gzip(`"${"0".repeat(70 << 20)}"`)), refused("too large"));
   for (const items of ["[".repeat(2e5) + "]".repeat(2e5), `[${"[],".repeat(3e5)}0]`, `{${'"":{},'.repeat(3e5)}"":0}`]) {
     await assert.rejects(sceneOf(gzip(items)), TooLarge);

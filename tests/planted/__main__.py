@@ -1,84 +1,30 @@
-"""Counts what becomes of the mutants of the examples: ``python -m tests.planted --sample 200 --seed 1 --causes``.
+"""Counts what becomes of the mutants of the examples: ``python -m tests.planted --sample 200 --seed 1``.
 
-Without ``--causes``: whether the checks find a mutant, or its numbers alone are wrong. With it, what `lab.compare`
-names for those whose numbers are wrong, and whether the line that it names first is the mutant's.
+Printed are a line for each mutant, a table of mistakes and outcomes (`tests.planted.outcomes`) for the mistakes that
+decide where memory is touched and one for those that decide values alone (`tests.planted.decisions`), and the share
+that the checks find by page. With ``--causes``: what `lab.compare` names for those whose numbers are wrong, and whether
+the line that it names first is the mutant's.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
-import contextlib
 import importlib
 import random
 import re
-import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-import torch
 
 import triton_lab
+from tests.planted.decisions import PLACES, VALUES
 from tests.planted.mutants import Mutant, mutants
-from triton_lab.interpreter.kernel_errors import KernelError
+from tests.planted.outcomes import COUNTED, FOUND, OUTCOMES, limited, outcome, run
 from triton_lab.launch.comparison.launch_results import of_launch
 
-
-@contextlib.contextmanager
-def _limited(seconds: int) -> Iterator[None]:
-    def stop(*_: Any) -> None:
-        raise TimeoutError
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-
-
-def _run(each: Any) -> tuple[Any, str]:
-    """The launches of an example, and whether its numbers are right, wrong, or the mutant was refused."""
-    launches: Any = ()
-    try:
-        with triton_lab.record() as launches:
-            each.check()
-    except AssertionError:
-        return launches, "wrong"
-    except KernelError:
-        return launches, "stopped"
-    except TimeoutError:
-        return launches, "endless"
-    except Exception as error:
-        return launches, f"refused ({type(error).__name__})"
-    return launches, "right"
-
-
-def outcome(mutant: Mutant, folder: Path) -> str:
-    """What the checks and the numbers of a mutant say, in a word, with the kinds of findings."""
-    kinds: set[str] = set()
-    ends: set[str] = set()
-    for each in mutant.build(folder).EXAMPLES:
-        torch.manual_seed(0)
-        with _limited(60):
-            launches, end = _run(each)
-            ends.add(end)
-            kinds |= {
-                found.kind
-                for launch in launches
-                for found in launch.findings
-                if found.severity in ("error", "warning") or found.kind == "unverified"
-            }
-    worst = next((end for end in sorted(ends) if end.startswith("refused")), "")
-    worst = worst or next(end for end in ("endless", "stopped", "wrong", "right") if end in ends)
-    if worst.startswith("refused"):
-        return worst
-    if kinds:
-        return f"found: {', '.join(sorted(kinds))}" if worst != "right" else f"found, right: {', '.join(sorted(kinds))}"
-    return {"right": "harmless", "wrong": "numbers alone"}.get(worst, worst)
+Table = Mapping[str, "collections.Counter[str]"]
 
 
 def causes(mutant: Mutant, folder: Path) -> str:
@@ -86,9 +32,9 @@ def causes(mutant: Mutant, folder: Path) -> str:
     line = int(mutant.name.split(":")[1])
     original = {each.name: each for each in importlib.import_module(f"triton_lab.examples.{mutant.page}").EXAMPLES}
     for each in mutant.build(folder).EXAMPLES:
-        with _limited(180):
-            right, end = _run(original[each.name])
-            launches, mutated = _run(each)
+        with limited(180):
+            right, end = run(original[each.name])
+            launches, mutated = run(each)
             if mutated != "wrong" or end != "right" or len(right) != len(launches):
                 continue
             for good, bad in zip(right, launches, strict=True):
@@ -104,6 +50,17 @@ def causes(mutant: Mutant, folder: Path) -> str:
     return "no launch differs"
 
 
+def printed(title: str, table: Table, ways: Iterable[str], shares: bool = True) -> None:
+    """The table, and the share of what is found among all that could be."""
+    ways = [way for way in ways if any(row[way] for row in table.values())]
+    print(f"\n{title:30}", *(f"{way:>14}" for way in ways), *([f"{'share':>8}"] if shares else []))
+    total = sum(table.values(), start=collections.Counter[str]())
+    for name, row in (*sorted(table.items()), ("all", total)):
+        counted = sum(row[way] for way in COUNTED)
+        share = f"{sum(row[way] for way in FOUND) / counted:8.0%}" if counted else f"{'':8}"
+        print(f"{name:30}", *(f"{row[way]:14,}" for way in ways), *([share] if shares else []))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.planted", description=__doc__)
     parser.add_argument("--sample", type=int, default=0, help="so many mutants (default: all)")
@@ -114,20 +71,31 @@ def main() -> None:
     chosen = [mutant for mutant in mutants() if given.mistake in mutant.mistake]
     if given.sample:
         chosen = random.Random(given.seed).sample(chosen, min(given.sample, len(chosen)))
-    table: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    tables: dict[str, dict[str, collections.Counter[str]]] = collections.defaultdict(
+        lambda: collections.defaultdict(collections.Counter)
+    )
     with tempfile.TemporaryDirectory() as folder:
         for mutant in chosen:
-            try:
-                told = (causes if given.causes else outcome)(mutant, Path(folder))
-            except Exception as error:
-                told = f"fault {type(error).__name__}: {error}"
+            if given.causes:
+                try:
+                    told = causes(mutant, Path(folder))
+                except Exception as error:
+                    told = f"fault {type(error).__name__}: {error}"
+                tables["causes"][mutant.mistake][told.split()[0]] += 1
+            else:
+                became = outcome(mutant, Path(folder))
+                told = f"{mutant.decides}: {became}"
+                tables[mutant.decides][mutant.mistake][became.word] += 1
+                if mutant.decides == PLACES:
+                    tables["pages"][mutant.page][became.word] += 1
             print(f"{mutant.name}: {told}", flush=True)
-            table[mutant.mistake][re.split(r"[:( ]", told)[0] if given.causes else told.split(":")[0]] += 1
-    ways = sorted({way for row in table.values() for way in row})
-    print(f"{'mistake':30}", *(f"{way[:18]:>18}" for way in ways))
-    for mistake, row in table.items():
-        print(f"{mistake:30}", *(f"{row[way]:18,}" for way in ways))
-    print(f"{'all':30}", *(f"{sum(row[way] for row in table.values()):18,}" for way in ways))
+    if given.causes:
+        ways = sorted({way for row in tables["causes"].values() for way in row})
+        printed("mistake", tables["causes"], ways, shares=False)
+        return
+    printed("mistake in places", tables[PLACES], OUTCOMES)
+    printed("places, by page", tables["pages"], OUTCOMES)
+    printed("mistake in values", tables[VALUES], OUTCOMES)
 
 
 if __name__ == "__main__":

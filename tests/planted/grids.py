@@ -34,6 +34,27 @@ def too_few_rows_of_programs(mended: bool) -> None:
     matrix_kernel[(rows, 3)](torch.ones(43, 96), torch.empty(43, 96), 43, 96, BLOCK_M=8, BLOCK_N=32)
 
 
+@plant(matrix_kernel, "small-grid", "out_ptr")
+def one_program_where_two_are_needed(mended: bool) -> None:
+    """24 // 16 is 1 along axis 1, and all rows are in one block, too."""
+    columns = triton.cdiv(24, 16) if mended else 24 // 16
+    matrix_kernel[(1, columns)](torch.ones(8, 24), torch.empty(8, 24), 8, 24, BLOCK_M=8, BLOCK_N=16)
+
+
+@triton.jit
+def small_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+
+@plant(small_kernel, "small-grid", None, [])
+def no_programs_at_all(mended: bool) -> None:
+    """100 // 128 is 0."""
+    programs = triton.cdiv(100, 128) if mended else 100 // 128
+    small_kernel[(programs,)](torch.rand(100), torch.empty(100), 100, BLOCK=128)
+
+
 @triton.jit
 def second_axis_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, MENDED: tl.constexpr):
     AXIS: tl.constexpr = 0 if MENDED else 1
@@ -103,6 +124,11 @@ def buffer_larger_than_its_use() -> None:
     flat_kernel[(3,)](torch.rand(90), torch.empty(1000), 90, BLOCK=32)
 
 
+def nothing_to_do() -> None:
+    """No elements, no programs."""
+    flat_kernel[(0,)](torch.rand(0), torch.empty(0), 0, BLOCK=32)
+
+
 def half_of_a_tensor() -> None:
     """Another launch writes the rest."""
     x, out = torch.rand(128), torch.empty(128)
@@ -114,5 +140,6 @@ INNOCENTS = [
     *(_flat(n, block, spare) for n in (60, 100, 128) for block in (16, 32) for spare in (0, 7)),
     *(_matrix(rows, columns) for rows in (8, 20, 33) for columns in (16, 40)),
     programs_that_count_themselves,
+    nothing_to_do,
     half_of_a_tensor,
 ]

@@ -6,6 +6,7 @@ A mutant is made by replacing a few characters of an example's page, so that eve
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import inspect
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 import triton_lab.examples
+from tests.planted.decisions import Decisions
 from tests.planted.mistakes import Source, edits
 
 
@@ -32,6 +34,11 @@ class Mutant:
         """The page, the line and column as an editor counts them, and the mistake."""
         *above, here = _source(self.page)[: self.start].split("\n")
         return f"{self.page}:{len(above) + 1}:{len(here) + 1} {self.mistake}"
+
+    @property
+    def decides(self) -> str:
+        """What the mistake decides: `decisions.PLACES` or `decisions.VALUES`."""
+        return _decisions(self.page).of(self.mistake, self.start, self.end)
 
     def build(self, folder: Path) -> ModuleType:
         """The mutated page as a module of its own, its file in `folder`."""
@@ -53,6 +60,11 @@ def mutants() -> list[Mutant]:
 
 def _source(page: str) -> str:
     return inspect.getsource(importlib.import_module(f"triton_lab.examples.{page}"))
+
+
+@functools.cache
+def _decisions(page: str) -> Decisions:
+    return Decisions(_source(page))
 
 
 def _of_page(page: str) -> Iterator[Mutant]:

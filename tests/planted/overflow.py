@@ -58,7 +58,7 @@ def far_base_kernel(x_ptr, out_ptr, n, base, BLOCK: tl.constexpr, MENDED: tl.con
     start = base + program * 100_000_000  # BUG
     offsets = start + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=(offsets >= 0) & (offsets < n), other=0.0)
-    tl.store(out_ptr + program * BLOCK + tl.arange(0, BLOCK), x)
+    tl.store(out_ptr + program * BLOCK + tl.arange(0, BLOCK), x + tl.load(x_ptr + tl.arange(0, BLOCK)))
 
 
 @plant(far_base_kernel, "overflow", "x_ptr", {2, 3})
@@ -75,7 +75,7 @@ def below_zero_kernel(x_ptr, out_ptr, n, base, BLOCK: tl.constexpr, MENDED: tl.c
     start = base - program * 100_000_000  # BUG
     offsets = start + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=(offsets >= 0) & (offsets < n), other=0.0)
-    tl.store(out_ptr + program * BLOCK + tl.arange(0, BLOCK), x)
+    tl.store(out_ptr + program * BLOCK + tl.arange(0, BLOCK), x + tl.load(x_ptr + tl.arange(0, BLOCK)))
 
 
 @plant(below_zero_kernel, "overflow", "x_ptr", {2, 3})

@@ -146,7 +146,7 @@ def doubling_kernel(x_ptr, out_ptr, n, rounds, BLOCK: tl.constexpr, MENDED: tl.c
         step += 1
     offsets = stride + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=(offsets >= 0) & (offsets < n), other=0.0)
-    tl.store(out_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), x)
+    tl.store(out_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), x + tl.load(x_ptr + tl.arange(0, BLOCK)))
 
 
 @plant(doubling_kernel, "overflow", "x_ptr", {1, 2})

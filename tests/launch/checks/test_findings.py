@@ -278,7 +278,7 @@ def test_a_grid_of_no_programs_is_told_unless_there_is_nothing_to_do(
 ) -> None:
     with triton_lab.record() as launches:
         masked_kernel[(elements // 8,)](torch.zeros(elements), elements, PRINTS=False)
-    assert [(each.kind, each.count) for each in launches[0].findings] == [("idle-program", 0)] * told
+    assert [(each.kind, each.count) for each in launches[0].findings] == [("small-grid", 0)] * told
     for each in launches[0].findings:
         wording(each.message)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
 _MEND = N_("Start fewer programs: triton.cdiv(number of elements, block size).")
-_EMPTY = N_("n // BLOCK is 0 if n is less than BLOCK. Use triton.cdiv(n, BLOCK), which rounds up.")
 # If no program does anything, a smaller grid is no remedy.
 _HELD_BACK = N_("The masks and conditions around all loads and stores are false. Check them.")
 _NO_ACCESS = N_("The kernel has no tl.load and no tl.store. Store the result with tl.store: everything else is lost.")
@@ -50,7 +48,7 @@ class IdleProgramRule(WholeRule):
     explains = False
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
-        """At most one finding, about all idle programs or about a grid without programs."""
+        """At most one finding, about all idle programs."""
         if evidence.complete:
             yield from _findings(evidence.launch, evidence.idle())
 
@@ -60,9 +58,7 @@ class IdleProgramRule(WholeRule):
 
 
 def _findings(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
-    """The finding about these programs, or about a grid without programs; none if there are no idle ones."""
-    if not launch.programs and all(math.prod(argument.shape) for argument in launch.arguments):
-        yield finding(launch, IdleProgramRule.kind, _("the grid has no programs: nothing ran"), translated(_EMPTY))
+    """The finding about these programs; none if there are no idle ones."""
     if not len(numbers):
         return
     mend = translated(_MEND)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from triton_lab.launch.access_footprint import tensor_bytes
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import finding, launched_at
+from triton_lab.launch.checks.analysis.integer_bounds import constant_bounds
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.checks.rules.unwritten import never_written, outputs
@@ -19,6 +21,10 @@ from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import N_, _
+
+if TYPE_CHECKING:
+    from triton_lab.ir import Plan
+    from triton_lab.launch.recording.launch_record import Recorded
 
 _MOST = 1 << 24  # elements of an output that is looked at
 
@@ -37,15 +43,26 @@ class SmallGridRule(WholeRule):
     remedy = N_("Start `triton.cdiv(n, BLOCK)` programs along the axis, which rounds up, and keep the masks.")
     intended = N_("If the buffer is larger than the part in use, by less than one program writes.")
     blind = N_(
-        "Only contiguous tensors from `torch.empty` are examined, and only if the programs write blocks of equal "
-        "size, from the first element on."
+        "Only tensors are looked at that torch gave uninitialized, whose elements are contiguous, and of which the "
+        "programs write a block that begins at the first element and is divided evenly between them. A grid without "
+        "programs is meant if a tensor of the launch has no elements."
     )
     concerned = Concerned.ALL
     mark = N_("for programs that the grid does not have")
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
-        """One finding for each axis of the grid that is too short."""
+        """One finding for each axis of the grid that is too short, or one about a grid without programs."""
         launch = evidence.launch
+        if not launch.programs and launch.error is None and all(math.prod(one.shape) for one in launch.arguments):
+            yield finding(
+                launch,
+                self.kind,
+                _("the grid has no programs: nothing ran"),
+                _("n // BLOCK is 0 if n is less than BLOCK. Use triton.cdiv(n, BLOCK), which rounds up. {place}")
+                .format(place=launched_at(launch))
+                .rstrip(),
+            )
+            return
         if not evidence.complete or not len(evidence.unwritten) or launch.snapshot is None:
             return
         if launch.snapshot.missing:
@@ -57,8 +74,7 @@ class SmallGridRule(WholeRule):
             if not len(left) or not argument.is_contiguous or not 0 < math.prod(argument.shape) <= _MOST:
                 continue
             written = Ranges.joined(write.bytes() for write in writes if write.owner == argument)
-            sizes = {one.value for one in launch.arguments if type(one.value) is int}
-            for grid_axis, needed in _short_axes(argument, _flags(written, argument), launch.grid, sizes):
+            for grid_axis, needed in _short_axes(argument, _flags(written, argument), launch):
                 if grid_axis in told:
                     continue
                 told.add(grid_axis)
@@ -101,13 +117,11 @@ def _flags(written: Ranges, argument: Argument) -> Flags:
     return found
 
 
-def _short_axes(
-    argument: Argument, written: Flags, grid: tuple[int, int, int], sizes: Set[int]
-) -> Iterator[tuple[int, int]]:
+def _short_axes(argument: Argument, written: Flags, launch: Recorded) -> Iterator[tuple[int, int]]:
     """The axes of the grid that are too short for this argument, and how many programs they need.
 
     What is written must be a box from element 0 on, whose extent is divided evenly, in blocks of a power of 2. Either
-    less than a block is left, or the kernel is told the ``sizes`` of the whole: else it may be meant to stop there.
+    less than a block is left, or the kernel is told the sizes of the whole: else it may be meant to stop there.
     """
     extents = [
         int(
@@ -120,13 +134,33 @@ def _short_axes(
     ]
     if not math.prod(extents) or int(written.sum()) != math.prod(extents):
         return
+    sizes = {one.value for one in launch.arguments if type(one.value) is int}
+    steps = _steps(launch.executable.plan)
     for axis, extent in enumerate(extents):
-        if extent == argument.shape[axis]:
+        size = argument.shape[axis]
+        if extent == size:
             continue
-        divided = [(extent // size, number) for number, size in enumerate(grid) if size > 1 and extent % size == 0]
+        divided = [(extent // count, number) for number, count in enumerate(launch.grid) if not extent % count]
         blocks = [(block, number) for block, number in divided if block & (block - 1) == 0]
-        if len(blocks) == 1:
-            block, number = blocks[0]
-            size = argument.shape[axis]
+        # One program divides every extent: that it steps by this block is known only if the kernel says so.
+        stepping = [(block, number) for block, number in blocks if (number, block) in steps]
+        several = [(block, number) for block, number in blocks if launch.grid[number] > 1]
+        for block, number in stepping if len(stepping) == 1 else several if len(several) == 1 else ():
             if size - extent < block or sizes & {size, math.prod(argument.shape)}:
-                yield number, -(-argument.shape[axis] // block)
+                yield number, -(-size // block)
+
+
+def _steps(plan: Plan) -> set[tuple[int, int]]:
+    """The axes of the grid with the constants that the kernel multiplies ``tl.program_id`` of the axis by."""
+    ops = list(plan.kernel.walk())
+    programs = {op.results[0]: int(op.attributes["axis"]) for op in ops if op.name == "tt.get_program_id"}
+    constants = {op.results[0]: op for op in ops if op.name == "arith.constant"}
+    found: set[tuple[int, int]] = set()
+    for op in ops:
+        if op.name == "arith.muli":
+            for one, other in (op.operands, op.operands[::-1]):
+                if one in programs and other in constants:
+                    bounds = constant_bounds(constants[other])
+                    if bounds is not None:
+                        found.add((programs[one], bounds[0]))
+    return found

@@ -19,6 +19,7 @@ from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ints, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, stretches
+from triton_lab.launch.checks.analysis.known_extents import knows_extents
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
@@ -63,6 +64,8 @@ class UnreadRule(WholeRule):
         "wrong-stride",
         "assumed-contiguous",
         "standing-load",
+        "overlapping-rows",
+        "always-false-mask",
     )
     mark = N_("read by no program")
 
@@ -76,15 +79,16 @@ class UnreadRule(WholeRule):
             return
         written = {one.owner.storage_address for one in evidence.writes() if one.owner is not None}
         for argument in launch.arguments:
-            reads = [one for one in every if one.owner == argument]
+            reads = [one for one in every if one.owner == argument and one.bytes().start.size]
             if not reads or argument.storage_address in written or not _is_examined(argument, reads):
                 continue
             places = _places(argument)
             read = Ranges.joined(one.bytes() for one in reads).covers(places)
-            if read.all() or 2 * int(read.sum()) <= len(read):
+            told = knows_extents(launch, argument)
+            if read.all() or (2 * int(read.sum()) <= len(read) and not told):
                 continue
             several = evidence.once(_several).covers(places) & read
-            if _is_meant(evidence, argument, read, several):
+            if _is_meant(evidence, argument, read, told or bool(several.any())):
                 continue
             if not _depends_on_data(launch.executable.plan, {one.op.index for one in reads}):
                 yield self._finding(evidence, reads[0].op, argument, read, several)
@@ -133,10 +137,11 @@ def _places(argument: Argument) -> Ints:
     return found.reshape(-1)
 
 
-def _is_meant(evidence: LaunchSummary, argument: Argument, read: Flags, several: Flags) -> bool:
+def _is_meant(evidence: LaunchSummary, argument: Argument, read: Flags, ragged: bool) -> bool:
     """Whether the part that is read is one that something in the launch names, or a triangle.
 
-    A part that is no box is said only where elements are read by several programs: offsets overlap there.
+    A part that is no box may be a mistake where it is ``ragged``: elements are read by several programs, so that
+    offsets overlap, or the kernel is told the extents of the whole.
     """
     read = read.reshape(argument.shape)
     axes = [np.flatnonzero(read.any(axis=tuple(k for k in range(read.ndim) if k != axis))) for axis in range(read.ndim)]
@@ -144,7 +149,7 @@ def _is_meant(evidence: LaunchSummary, argument: Argument, read: Flags, several:
         known = _lengths(evidence, argument)
         cut = [(len(one), extent) for one, extent in zip(axes, argument.shape, strict=True) if len(one) < extent]
         return all(length in known or extent - length in known - {1} for length, extent in cut)
-    return _is_triangle(read) or not several.any()
+    return _is_triangle(read) or not ragged
 
 
 def _lengths(evidence: LaunchSummary, argument: Argument) -> set[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import triton
 import triton.language as tl
@@ -121,7 +123,26 @@ def tail_in_a_branch_that_is_not_taken() -> None:
     tail_kernel[(1,)](torch.rand(32), torch.rand(8), torch.zeros(32), 32, 32, BLOCK=32)
 
 
+def _stencil(n: int, block: int) -> Callable[[], None]:
+    def run() -> None:
+        halo_kernel[(triton.cdiv(n, block),)](torch.rand(n), torch.zeros(n), n, BLOCK=block)
+
+    run.__name__ = f"stencil over {n} in blocks of {block}"
+    return run
+
+
+def _shifted(programs: int, n: int) -> Callable[[], None]:
+    def run() -> None:
+        x, out = torch.rand(n), torch.zeros(programs * 16)
+        added_block_kernel[(programs,)](x, out, n, BLOCK=16, MENDED=True)
+
+    run.__name__ = f"next block of {programs} programs, {n} elements"
+    return run
+
+
 INNOCENTS = [
+    *(_stencil(n, block) for n in (1, 7, 64) for block in (16, 32)),
+    *(_shifted(programs, n) for programs in (2, 3, 5) for n in (17, 31, 40)),
     neighbour_that_none_has,
     rows_that_memory_leaves_out,
     one_block_that_has_none_before_it,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import triton
 import triton.language as tl
@@ -117,7 +119,18 @@ def windows_that_memory_says() -> None:
     offsets_kernel[(8,)](torch.rand(6, 16), begins, torch.zeros(8), 12, BLOCK=16)
 
 
+def _frames(rows: int, hop: int, length: int) -> Callable[[], None]:
+    def run() -> None:
+        frames = (50 - length) // hop + 1
+        x, out = torch.rand(rows, 50), torch.zeros(rows, frames)
+        windows_kernel[(rows, frames)](x, out, frames, hop, length, 50, BLOCK=32)
+
+    run.__name__ = f"{rows} signals in frames of {length} by {hop}"
+    return run
+
+
 INNOCENTS = [
+    *(_frames(rows, hop, length) for rows in (1, 2, 5) for hop, length in ((4, 8), (5, 17), (16, 32), (8, 8))),
     windows_within_a_row,
     windows_of_a_few_rows,
     neighbours_in_a_part,

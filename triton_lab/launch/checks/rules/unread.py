@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from triton_lab import messages
-from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir import Op, Plan, effects, traits
+from triton_lab.ir.access_masks import mask_operand
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.argument import Argument
@@ -88,9 +89,9 @@ class UnreadRule(WholeRule):
             if read.all() or (2 * int(read.sum()) <= len(read) and not told):
                 continue
             several = evidence.once(_several).covers(places) & read
-            if _is_meant(evidence, argument, read, told or bool(several.any())):
-                continue
-            if not _depends_on_data(launch.executable.plan, {one.op.index for one in reads}):
+            plan, loads = launch.executable.plan, {one.op.index for one in reads}
+            ragged = bool(several.any()) or (told and not _is_a_pattern(plan, loads))
+            if not _is_meant(evidence, argument, read, ragged) and not _depends_on_data(plan, loads):
                 yield self._finding(evidence, reads[0].op, argument, read, several)
 
     def _finding(self, evidence: LaunchSummary, op: Op, argument: Argument, read: Flags, several: Flags) -> Finding:
@@ -171,6 +172,21 @@ def _is_triangle(read: Flags) -> bool:
         for diagonal in (-1, 0, 1):
             shape = make(np.ones(read.shape[-2:], np.bool_), diagonal)
             if (every <= shape).all():
+                return True
+    return False
+
+
+def _is_a_pattern(plan: Plan, loads: set[int]) -> bool:
+    """Whether a mask of these operations compares a remainder: it picks one element of several."""
+    flow = Flow.of(plan)
+    ops = [op for op in plan.walk() if op.index in loads]
+    masks = [(op, mask) for op in ops if (mask := mask_operand(op)) is not None]
+    remainders = traits.names(lambda trait: trait.symbol == "%")
+    for value in flow.behind(Value(flow.function_of[op.index], mask) for op, mask in masks):
+        maker = flow.maker.get(value)
+        if maker is not None and maker.name == "arith.cmpi":
+            compared = (flow.maker.get(Value(value.function, number)) for number in maker.operands)
+            if any(op is not None and op.name in remainders for op in compared):
                 return True
     return False
 

@@ -42,6 +42,20 @@ def one_program_where_two_are_needed(mended: bool) -> None:
 
 
 @triton.jit
+def total_kernel(x_ptr, total_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)  # BUG
+    tl.atomic_add(total_ptr, tl.sum(x))
+
+
+@plant(total_kernel, "small-grid", "x_ptr")
+def end_of_an_input_without_programs(mended: bool) -> None:
+    """The kernel is told of 100 elements, and 3 programs add 96."""
+    programs = triton.cdiv(100, 32) if mended else 100 // 32
+    total_kernel[(programs,)](torch.rand(100), torch.zeros(1), 100, BLOCK=32)
+
+
+@triton.jit
 def small_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n
@@ -119,6 +133,23 @@ def programs_that_count_themselves() -> None:
     counted_kernel[(3, 4)](torch.zeros(1, dtype=torch.int32))
 
 
+def sum_of_a_part() -> None:
+    """The launch says that 96 of 100 elements are to be added."""
+    total_kernel[(3,)](torch.rand(100), torch.zeros(1), 96, BLOCK=32)
+
+
+@triton.jit
+def columns_kernel(x_ptr, out_ptr, columns, row_stride, BLOCK: tl.constexpr):
+    row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * row_stride + column, mask=column < columns)
+    tl.store(out_ptr + row * columns + column, x, mask=column < columns)
+
+
+def columns_of_a_wider_matrix() -> None:
+    """The width of the matrix is its stride, and 64 of its 70 columns are copied."""
+    columns_kernel[(5, 2)](torch.rand(5, 70), torch.empty(5, 64), 64, 70, BLOCK=32)
+
+
 def buffer_larger_than_its_use() -> None:
     """The workspace has room for more."""
     flat_kernel[(3,)](torch.rand(90), torch.empty(1000), 90, BLOCK=32)
@@ -141,5 +172,7 @@ INNOCENTS = [
     *(_matrix(rows, columns) for rows in (8, 20, 33) for columns in (16, 40)),
     programs_that_count_themselves,
     nothing_to_do,
+    sum_of_a_part,
+    columns_of_a_wider_matrix,
     half_of_a_tensor,
 ]

@@ -17,8 +17,8 @@ from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, stretches
-from triton_lab.launch.checks.analysis.known_extents import knows_extents
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
+from triton_lab.launch.checks.analysis.tensor_extents import element_addresses, knows_extents
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
@@ -104,8 +104,7 @@ def _has_rows(argument: Argument) -> bool:
 
 def _flags(where: Ranges, argument: Argument) -> Flags:
     """Which elements lie in ``where``, in the argument's shape."""
-    places = argument.address + np.arange(math.prod(argument.shape)) * argument.itemsize
-    found: Flags = where.covers(places).reshape(argument.shape)
+    found: Flags = where.covers(element_addresses(argument)).reshape(argument.shape)
     return found
 
 

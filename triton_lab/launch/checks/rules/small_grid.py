@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triton_lab import messages
-from triton_lab.launch.access_footprint import tensor_bytes
+from triton_lab.ir.access_masks import mask_operand
+from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import finding, launched_at
 from triton_lab.launch.checks.analysis.integer_bounds import constant_bounds
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
+from triton_lab.launch.checks.analysis.tensor_extents import element_addresses
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.checks.rules.unwritten import never_written, outputs
 from triton_lab.launch.diagnosis.finding import Finding
@@ -23,7 +26,7 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import N_, _
 
 if TYPE_CHECKING:
-    from triton_lab.ir import Plan
+    from triton_lab.ir import Op, Plan
     from triton_lab.launch.recording.launch_record import Recorded
 
 _MOST = 1 << 24  # elements of an output that is looked at
@@ -43,11 +46,12 @@ class SmallGridRule(WholeRule):
     remedy = N_("Start `triton.cdiv(n, BLOCK)` programs along the axis, which rounds up, and keep the masks.")
     intended = N_("If the buffer is larger than the part in use, by less than one program writes.")
     blind = N_(
-        "Only tensors are looked at that torch gave uninitialized, whose elements are contiguous, and of which the "
-        "programs write a block that begins at the first element and is divided evenly between them. A grid without "
-        "programs is meant if a tensor of the launch has no elements."
+        "It looks at contiguous tensors that torch gave uninitialized, and at others if masks depend on their size. "
+        "The programs must access a block that begins at the first element and is divided evenly between them. A grid "
+        "without programs is meant if a tensor of the launch has no elements."
     )
     concerned = Concerned.ALL
+    superseded_by = ("unused-grid-axis",)
     mark = N_("for programs that the grid does not have")
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
@@ -63,41 +67,90 @@ class SmallGridRule(WholeRule):
                 .rstrip(),
             )
             return
-        if not evidence.complete or not len(evidence.unwritten) or launch.snapshot is None:
+        if not evidence.complete:
             return
-        if launch.snapshot.missing:
-            raise CannotReplay(launch.snapshot.missing)
-        writes = evidence.writes()
         told: set[int] = set()
-        for argument, op in outputs(writes):
-            left = never_written(launch, evidence.unwritten, writes, argument)
-            if not len(left) or not argument.is_contiguous or not 0 < math.prod(argument.shape) <= _MOST:
-                continue
-            written = Ranges.joined(write.bytes() for write in writes if write.owner == argument)
-            for grid_axis, needed in _short_axes(argument, _flags(written, argument), launch):
-                if grid_axis in told:
-                    continue
-                told.add(grid_axis)
-                number = left.size // argument.itemsize
-                yield finding(
-                    launch,
-                    self.kind,
-                    _(
-                        "the grid has {programs}, but {needed} would write all of {name}: {elements} stay unwritten"
-                    ).format(
-                        programs=_programs(launch.grid[grid_axis], grid_axis, launch.grid),
-                        needed=messages.number(needed),
-                        name=argument.name,
-                        elements=messages.count(number, "element"),
-                    ),
-                    _("Start triton.cdiv(size, BLOCK) programs, which rounds up. {place}")
-                    .format(place=launched_at(launch))
-                    .rstrip(),
-                    op=op,
-                    argument=argument,
-                    count=number,
-                    where=left,
-                )
+        for short in (*_unwritten(evidence), *_untouched(evidence)):
+            if short.axis not in told:
+                told.add(short.axis)
+                yield short.finding(launch)
+
+
+@dataclass(frozen=True, eq=False)
+class _Short:
+    """An axis of the grid that is too short for an argument, the programs that it needs, and what is ``left`` out."""
+
+    axis: int
+    needed: int
+    argument: Argument
+    op: Op
+    left: Ranges
+    text: str
+
+    def finding(self, launch: Recorded) -> Finding:
+        number = self.left.size // self.argument.itemsize
+        return finding(
+            launch,
+            SmallGridRule.kind,
+            self.text.format(
+                programs=_programs(launch.grid[self.axis], self.axis, launch.grid),
+                needed=messages.number(self.needed),
+                name=self.argument.name,
+                elements=messages.count(number, "element"),
+            ),
+            _("Start triton.cdiv(size, BLOCK) programs, which rounds up. {place}")
+            .format(place=launched_at(launch))
+            .rstrip(),
+            op=self.op,
+            argument=self.argument,
+            count=number,
+            where=self.left,
+        )
+
+
+def _unwritten(evidence: LaunchSummary) -> Iterator[_Short]:
+    """The axes that are too short for outputs which torch gave uninitialized."""
+    launch = evidence.launch
+    if not len(evidence.unwritten) or launch.snapshot is None:
+        return
+    if launch.snapshot.missing:
+        raise CannotReplay(launch.snapshot.missing)
+    text = _("the grid has {programs}, but {needed} would write all of {name}: {elements} stay unwritten")
+    writes = evidence.writes()
+    for argument, op in outputs(writes):
+        left = never_written(launch, evidence.unwritten, writes, argument)
+        if len(left) and argument.is_contiguous and 0 < math.prod(argument.shape) <= _MOST:
+            written = _flags(Ranges.joined(write.bytes() for write in writes if write.owner == argument), argument)
+            for axis, needed in _short_axes(argument, written, launch):
+                yield _Short(axis, needed, argument, op, left, text)
+
+
+def _untouched(evidence: LaunchSummary) -> Iterator[_Short]:
+    """The axes that are too short for tensors whose size is in the masks, and whose end no program accesses."""
+    launch = evidence.launch
+    text = _("the grid has {programs}, but {needed} would reach all of {name}: {elements} are not accessed")
+    accesses = [one for one in (*evidence.reads(), *evidence.writes()) if one.bytes().start.size]
+    for argument in launch.arguments:
+        own = [one for one in accesses if one.owner == argument]
+        if not own or argument.kind != "tensor" or 0 in argument.strides or math.prod(argument.shape) > _MOST:
+            continue
+        touched = _flags(Ranges.joined(one.bytes() for one in own), argument)
+        if touched.all():
+            continue
+        sizes = _sizes_in_masks(launch, [one.op for one in own])
+        for axis, needed in _short_axes(argument, touched, launch, sizes):
+            places = element_addresses(argument)[~touched.reshape(-1)]
+            yield _Short(axis, needed, argument, own[0].op, Ranges.of(places, places + argument.itemsize), text)
+
+
+def _sizes_in_masks(launch: Recorded, ops: Sequence[Op]) -> set[int]:
+    """The numbers that the launch passes and that the masks of these accesses depend on."""
+    plan = launch.executable.plan
+    flow = Flow.of(plan)
+    masks = [Value(flow.function_of[op.index], mask) for op in ops if (mask := mask_operand(op)) is not None]
+    behind = flow.behind(masks)
+    pairs = zip(plan.kernel.arguments, launch.plan_arguments, strict=False)
+    return {one.value for number, one in pairs if type(one.value) is int and Value(plan.kernel.name, number) in behind}
 
 
 def _programs(count: int, axis: int, grid: tuple[int, int, int]) -> str:
@@ -105,34 +158,31 @@ def _programs(count: int, axis: int, grid: tuple[int, int, int]) -> str:
     return told if math.prod(grid) == grid[0] else _("{told} along axis {axis}").format(told=told, axis=axis)
 
 
-def _flags(written: Ranges, argument: Argument) -> Flags:
-    """Which elements were written, in the argument's shape."""
-    flags = np.zeros(math.prod(argument.shape) + 1, np.int64)
-    whole = tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
-    part = written & whole
-    first = -((argument.address - part.start) // argument.itemsize)
-    np.add.at(flags, first, 1)
-    np.add.at(flags, (part.stop - argument.address) // argument.itemsize, -1)
-    found: Flags = (np.cumsum(flags)[:-1] > 0).reshape(argument.shape)
+def _flags(where: Ranges, argument: Argument) -> Flags:
+    """Which elements lie in ``where``, in the argument's shape."""
+    found: Flags = where.covers(element_addresses(argument)).reshape(argument.shape)
     return found
 
 
-def _short_axes(argument: Argument, written: Flags, launch: Recorded) -> Iterator[tuple[int, int]]:
+def _short_axes(
+    argument: Argument, touched: Flags, launch: Recorded, masked: Set[int] | None = None
+) -> Iterator[tuple[int, int]]:
     """The axes of the grid that are too short for this argument, and how many programs they need.
 
-    What is written must be a box from element 0 on, whose extent is divided evenly, in blocks of a power of 2. Either
-    less than a block is left, or the kernel is told the sizes of the whole: else it may be meant to stop there.
+    What is ``touched`` must be a box from element 0 on, whose extent is divided evenly, in blocks of a power of 2.
+    Either less than a block is left, or the kernel is told the sizes of the whole: else it may be meant to stop there.
+    With ``masked``, the numbers in the masks, less than a block must be left, and the masks must know the size.
     """
     extents = [
         int(
-            np.flatnonzero(written.any(axis=tuple(other for other in range(written.ndim) if other != axis))).max(
+            np.flatnonzero(touched.any(axis=tuple(other for other in range(touched.ndim) if other != axis))).max(
                 initial=-1
             )
         )
         + 1
-        for axis in range(written.ndim)
+        for axis in range(touched.ndim)
     ]
-    if not math.prod(extents) or int(written.sum()) != math.prod(extents):
+    if not math.prod(extents) or int(touched.sum()) != math.prod(extents):
         return
     sizes = {one.value for one in launch.arguments if type(one.value) is int}
     steps = _steps(launch.executable.plan)
@@ -146,7 +196,10 @@ def _short_axes(argument: Argument, written: Flags, launch: Recorded) -> Iterato
         stepping = [(block, number) for block, number in blocks if (number, block) in steps]
         several = [(block, number) for block, number in blocks if launch.grid[number] > 1]
         for block, number in stepping if len(stepping) == 1 else several if len(several) == 1 else ():
-            if size - extent < block or sizes & {size, math.prod(argument.shape)}:
+            whole = {size, math.prod(argument.shape)}
+            if masked is not None and not (size - extent < block and masked & whole and extent not in masked):
+                continue
+            if size - extent < block or sizes & whole:
                 yield number, -(-size // block)
 
 

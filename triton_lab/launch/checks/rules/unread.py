@@ -18,10 +18,10 @@ from triton_lab.ir.access_masks import mask_operand
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.byte_ranges import Flags, Ints, Ranges
+from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, stretches
-from triton_lab.launch.checks.analysis.known_extents import knows_extents
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
+from triton_lab.launch.checks.analysis.tensor_extents import element_addresses, knows_extents
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
@@ -83,7 +83,7 @@ class UnreadRule(WholeRule):
             reads = [one for one in every if one.owner == argument and one.bytes().start.size]
             if not reads or argument.storage_address in written or not _is_examined(argument, reads):
                 continue
-            places = _places(argument)
+            places = element_addresses(argument)
             read = Ranges.joined(one.bytes() for one in reads).covers(places)
             told = knows_extents(launch, argument)
             if read.all() or (2 * int(read.sum()) <= len(read) and not told):
@@ -128,14 +128,6 @@ def _is_examined(argument: Argument, reads: Sequence[Write]) -> bool:
     if argument.kind != "tensor" or 0 in argument.strides or not argument.itemsize:
         return False
     return 1 < math.prod(argument.shape) <= _MOST and not any(effects.by_descriptor(one.op) for one in reads)
-
-
-def _places(argument: Argument) -> Ints:
-    """(elements,) the address of each element, row-major."""
-    found = np.array(argument.address)
-    for extent, stride in zip(argument.shape, argument.strides, strict=True):
-        found = found[..., None] + np.arange(extent) * (stride * argument.itemsize)
-    return found.reshape(-1)
 
 
 def _is_meant(evidence: LaunchSummary, argument: Argument, read: Flags, ragged: bool) -> bool:

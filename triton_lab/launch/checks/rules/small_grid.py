@@ -46,9 +46,8 @@ class SmallGridRule(WholeRule):
     remedy = N_("Start `triton.cdiv(n, BLOCK)` programs along the axis, which rounds up, and keep the masks.")
     intended = N_("If the buffer is larger than the part in use, by less than one program writes.")
     blind = N_(
-        "It looks at contiguous tensors that torch gave uninitialized, and at others if masks depend on their size. "
-        "The programs must access a block that begins at the first element and is divided evenly between them. A grid "
-        "without programs is meant if a tensor of the launch has no elements."
+        "Contiguous tensors from `torch.empty` are examined, and other tensors if masks depend on their size. The "
+        "programs must access blocks of equal size, from the first element on."
     )
     concerned = Concerned.ALL
     superseded_by = ("unused-grid-axis",)

@@ -120,7 +120,7 @@ def test_there_is_a_static_picture_too() -> None:
 def test_a_choice_that_fails_is_told_and_the_picture_stays() -> None:
     def strict(BLOCK: int) -> None:
         if BLOCK == 24:
-            raise ValueError("only one value")
+            raise ValueError("not two")
         run(BLOCK)
 
     view = lab.interact(strict, BLOCK=[16, 24])

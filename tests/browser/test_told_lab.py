@@ -89,7 +89,7 @@ def test_a_fault_is_told_once_and_folded(lab: Lab) -> None:
     )
     lab.screenshot("told-race", race)
     refused = opened.cell(5).locator(".jp-Cell-outputArea")
-    expect(refused).to_contain_text("`if` needs one true or false")
+    expect(refused).to_contain_text("`if` needs one truth value")
     lab.screenshot("told-refused", refused)
     assert "builtin.module" not in refused.inner_text() and "scf.if" not in refused.inner_text()
     longer = opened.cell(6).locator(".jp-Cell-outputArea")

@@ -141,7 +141,7 @@ def test_what_takes_too_long_is_given_up_and_told(monkeypatch: pytest.MonkeyPatc
     with lab.record() as launches:
         counting[(1,)](torch.full((20_000,), 0.0), 20_000, BLOCK=16)
     (launch,) = launches
-    with within(0.0), pytest.raises(TookTooLong, match="given up after 0 programs and 1 loop iteration"):
+    with within(0.0), pytest.raises(TookTooLong, match="stopped after 0 programs and 1 loop iteration"):
         replaying.replay(launch)
     monkeypatch.setattr("triton_lab.launch.launch.CHECKING", -1e9)
     assert launch.unchecked and all("too long" in one.why for one in launch.unchecked)

@@ -121,7 +121,7 @@ LOADED = "and it uses addresses that it has loaded or computed from integers"
 WHY = {
     "reads": f"{WAITS}, {LOADED}",
     "writes": f"{WAITS}, {LOADED}",
-    "late": f"what it asserts or looks up depends on memory that it has written itself, {LOADED}",
+    "late": f"what the kernel asserts or looks up depends on memory that it has written itself, {LOADED}",
     "chosen": f"{WAITS}, and it writes through a pointer that may lead to several tensors",
 }
 

@@ -32,6 +32,6 @@ def test_another_version_and_a_folder_are_told(tmp_path: Path) -> None:
     with pytest.raises(BaselineError, match="Is a directory"):
         load(tmp_path)
     (tmp_path / "known.json").write_text('{"version": 2}')
-    with pytest.raises(BaselineError, match="is of version 2"):
+    with pytest.raises(BaselineError, match="has version 2"):
         load(tmp_path / "known.json")
     assert load(tmp_path / "nowhere.json") == {}

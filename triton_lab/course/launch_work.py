@@ -39,7 +39,7 @@ def launched() -> Requirement:
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         if len(launches) <= 1:
             return ""
-        return _("it needs {launches}, but 1 is enough").format(
+        return _("it needs {launches}; 1 is enough").format(
             launches=messages.count(len(launches), "launch", "launches")
         )
 
@@ -105,7 +105,7 @@ def atomics(most: Callable[[Inputs], int]) -> Requirement:
         found = _lanes(one for launch in launches for one in launch.done if one.kind.startswith("atomic"))
         if found <= most(inputs):
             return ""
-        return _("it makes {updates} of the result, but {most} are enough: add up each program's values first").format(
+        return _("it makes {updates} of the result; {most} are enough. Add up each program's values first").format(
             updates=messages.count(found, "atomic update"), most=messages.number(most(inputs))
         )
 

@@ -64,7 +64,7 @@ def test_quick_checks_are_waited_for(shown: Shown, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(show_launches, "PATIENCE", 60.0)
     show_launches.show_launches(launches(), parse("cpu"), sign())
     live, more, whole = shown
-    assert "race" in "".join(live[0]["text/plain"]) or "nothing orders" in live[0]["text/plain"]
+    assert "race" in "".join(live[0]["text/plain"]) or "is undefined" in live[0]["text/plain"]
     assert STILL not in live[0]["text/plain"] and more[0][SCENE] == whole[0][SCENE]
     assert ["image/png" in one[0] for one in shown] == [False, False, True]
     assert live[1] == more[1] == whole[1] and [update for _, _, update in shown] == [False, True, True]
@@ -93,8 +93,8 @@ def test_a_picture_comes_before_the_checks_have_ended(shown: Shown, monkeypatch:
     monkeypatch.setattr(show_launches, "PATIENCE", -1.0)
     show_launches.show_launches(launches(), parse("cpu"), sign())
     before, live, more, whole = shown
-    assert STILL in before[0]["text/plain"] and "nothing orders" not in before[0]["text/plain"]
-    assert STILL not in live[0]["text/plain"] and "nothing orders" in live[0]["text/plain"]
+    assert STILL in before[0]["text/plain"] and "is undefined" not in before[0]["text/plain"]
+    assert STILL not in live[0]["text/plain"] and "is undefined" in live[0]["text/plain"]
     assert more[0][SCENE] == whole[0][SCENE] != live[0][SCENE] != before[0][SCENE]
     # One output, which changes; and whoever looked at the first may go on asking.
     assert {display for _, display, _ in shown} == {before[1]}
@@ -144,7 +144,7 @@ def test_a_picture_that_fails_takes_nothing_from_the_checks(shown: Shown, monkey
     monkeypatch.setattr(show_launches, "PATIENCE", -1.0)
     monkeypatch.setattr(show_launches, "not_yet_checked", broken)
     show_launches.show_launches(launches(), parse("cpu"), sign())
-    assert len(shown) == 3 and "nothing orders" in shown.words[0] and "not checked" not in shown.words[0]
+    assert len(shown) == 3 and "is undefined" in shown.words[0] and "not checked" not in shown.words[0]
 
 
 def test_nobody_who_waits_is_told_twice_or_too_early() -> None:

@@ -94,7 +94,7 @@ def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
         sectors = sum(one.sectors for one in found)
         if sectors > most:
             return _(
-                "line {line}, a {kind}, moves {sectors} on an H100, but its elements fill only about {ideal}: "
+                "line {line}, a {kind}, moves {sectors} on an H100, while its elements fill only about {ideal}: "
                 "neighbouring threads access addresses that are far apart"
             ).format(
                 line=found[0].line, kind=kind, sectors=messages.count(sectors, "sector"), ideal=messages.number(ideal)

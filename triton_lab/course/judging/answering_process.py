@@ -62,7 +62,7 @@ def _answered(shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found
 
             made = answer.order(schedule(asked["nest"], **asked["values"]), asked["on"])
             return {"tree": told_tree(made.tree), "steps": list(made.steps)}
-    raise ValueError(f"not a request: {asked['do']!r}")
+    raise ValueError(f"unknown request {asked['do']!r}")
 
 
 def _loops(answer: LocalAnswer) -> dict[str, Any]:

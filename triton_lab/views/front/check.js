@@ -1,4 +1,4 @@
-/** Holds what somebody else saved against what a scene is made of, and its bounds, before anything is drawn of it. */
+/** Checks saved data against the types and bounds of scenes before it is drawn. */
 
 import { numbers } from "./drawing/data.js";
 import { frameOf } from "./drawing/frame.js";

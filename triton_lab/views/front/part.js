@@ -20,7 +20,7 @@ import { tr } from "./localization.js";
  *   draw: Draw<Scene>,
  *   link?: import("./linked.js").Link,
  *   linked?: import("./linked.js").Linked,
- * }} Context where `open` remembers where somebody is for the card that takes a card's place, `live` is whether Python
+ * }} Context where `open` remembers the user's place for the card that replaces this one, `live` is whether Python
  * answers, and `windowed` whether another program's picture is asked for when it is picked; `link` is told of cards, and
  * `linked` is what it gave for the one around
  * @typedef {import("./scenes.js").ItemScene} Item
@@ -116,7 +116,7 @@ export function choiceOf({ items }, selection, context) {
   const { open = {} } = context;
   const lines = items.map((item) => item.lines);
   const { line } = selection.get();
-  // Where somebody was; else what concerns a line that was picked before this was opened.
+  // The user's place; else the tab for a line that was picked before this was opened.
   const start = chosenAgain(open, items) ?? (line == null ? null : leadsTo({ lines, shown: () => 0 }, line)) ?? 0;
   const chosen = (items.length > MOST_BUTTONS ? menuOf : buttonsOf)(items, selection, context, start, (number) => {
     preview.settle();

@@ -1,4 +1,4 @@
-/** Where somebody was in a card, so that the card which takes its place opens there. */
+/** The user's place in a card, so that the card that replaces it opens there. */
 
 import { tr } from "./localization.js";
 
@@ -116,7 +116,7 @@ export function noteChosen(place, items, number) {
 const choiceName = (items) => items[0].name.split("/")[0];
 
 /**
- * Where that is, in words; "" where nobody has been.
+ * Where that is, in words; "" if there is none.
  * @param {Place} place @param {CardScene} scene @param {(program: number, grid: number[]) => string} callProgram
  */
 export function placeWords(place, scene, callProgram) {

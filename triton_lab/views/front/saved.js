@@ -175,7 +175,7 @@ export async function packedOf(scene) {
  * @param {HTMLElement} place
  * @param {import("./selection.js").Selection} selection
  * @param {import("./supply.js").Channel | null} channel
- * @param {import("./place.js").Place} open where somebody was in what stood here before, and is now
+ * @param {import("./place.js").Place} open the user's place in the card that was here before, and in this one
  * @param {import("./linked.js").Link} [link] what shows the lines of kernels
  * @param {import("./localization.js").Catalogue | null} [texts] the language that it was saved in
  * @returns {() => void} how to take it out again

@@ -2,7 +2,7 @@
 
 /**
  * `under` is the line under the pointer or the keyboard, `pointed` the same if memory is accessed there; both pass. The
- * others stay until they are let go, and Python hears of them.
+ * others stay until they are released, and are sent to Python.
  * @typedef {import("./scenes.js").Picked & {pointed?: number | null, under?: number | null}} Picked
  * @typedef {{
  *   get: () => Picked,

@@ -1,4 +1,4 @@
-/** A site's page: draws each scene that it carries when somebody comes near it. */
+/** A site's page: draws each of its scenes when the reader scrolls near it. */
 
 import { carriedBy } from "./packed.js";
 import { createSelection } from "./selection.js";

@@ -20,7 +20,7 @@ const KEPT = 24; // fetched scenes; those that are shown are held by their pictu
 /**
  * @param {Record<string, Scene>} known
  * @param {Channel | null} model the widget's, null on a page without a kernel
- * @param {string} missing what stands in place of a picture that nobody can make
+ * @param {string} missing the text in place of a picture that cannot be made
  * @returns {{ask: Supply, has: (name: string) => boolean, stop: () => void}}
  */
 export function createSupply(known, model, missing = tr("This page does not have that picture. It needs a running kernel.")) {

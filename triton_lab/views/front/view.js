@@ -17,7 +17,7 @@ function drawn(scene, selection, context) {
 }
 
 /**
- * The same for a picture of which nobody knows who made it: where it cannot be drawn, it says so in its place.
+ * The same for a picture from an unknown source: if it cannot be drawn, a text replaces it.
  * @type {import("./part.js").Draw<Scene>}
  */
 function drawnIfSound(scene, selection, context) {
@@ -50,8 +50,8 @@ function attempt(make) {
  * @param {HTMLElement} place
  * @param {import("./selection.js").Selection} selection
  * @param {import("./supply.js").Channel | null} model who makes the parts that are not there yet; null on a page without a kernel
- * @param {boolean} wary whether the scene may be anybody's
- * @param {import("./place.js").Place} open where somebody was in what stood here before, and is now
+ * @param {boolean} wary whether the scene comes from an unknown source
+ * @param {import("./place.js").Place} open the user's place in the card that was here before, and in this one
  * @param {import("./linked.js").Link} [link] what shows the lines of kernels
  * @param {import("./localization.js").Catalogue | null} texts the language of the scene
  * @returns {() => void}

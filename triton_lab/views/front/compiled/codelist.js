@@ -156,7 +156,7 @@ export class CodeList {
     this.drawStrip();
   }
 
-  /** Who cannot see hears of the line that the keys are on, while it is there. */
+  /** For screen readers: the line that the keys are on, while it exists. */
   tellCursor() {
     if (this.rows.has(this.cursor)) this.list.setAttribute("aria-activedescendant", `${this.name}-${this.cursor}`);
     else this.list.removeAttribute("aria-activedescendant");

@@ -78,7 +78,7 @@ export function markChanges(context, heatmap) {
   }
 }
 
-/** The cells that changed light up for a moment; not where somebody wants no motion (`view.css`). @param {Heatmap} heatmap */
+/** Highlights the changed cells for a moment, unless the user prefers no motion (`view.css`). @param {Heatmap} heatmap */
 function flash(heatmap) {
   if (!heatmap.changed.length) return;
   const sheet = heatmap.sheet({ class: "tl-flash", "aria-hidden": "true", onanimationend: () => sheet.remove() });

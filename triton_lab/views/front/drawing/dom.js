@@ -72,7 +72,7 @@ export function resize(canvas, width, height) {
 }
 
 /**
- * Give back the memory of a picture's canvases, which nobody sees for now: who draws them makes them so large again.
+ * Frees the memory of a picture's canvases while they are not visible. Drawing restores their size.
  * @param {Element} node
  */
 export function emptyCanvases(node) {

@@ -19,7 +19,7 @@ export function explanationOf(word, kind = "") {
 }
 
 /**
- * The word, explained if it is known: it can be focused, and a screen reader hears the rest.
+ * The word, explained if it is known: it can be focused, and a screen reader reads the explanation.
  * @param {string} word @param {string} told @param {import("./dom.js").Attributes} attributes
  * @returns {HTMLElement}
  */

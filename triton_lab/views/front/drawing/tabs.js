@@ -9,7 +9,7 @@ import { explain, explanationOf } from "./explained.js";
  * @param {{name: string, make: () => Shown}[]} tabs
  * @param {string} look
  * @param {number} first
- * @param {(number: number) => void} onpick told of the tab that somebody opens
+ * @param {(number: number) => void} onpick called with the number of the opened tab
  */
 export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
   /** @type {(Shown | undefined)[]} */

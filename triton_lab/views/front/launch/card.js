@@ -15,7 +15,7 @@ import { tr } from "../localization.js";
 const ON_TOP = 2; // findings that stand above the tabs, if they may explain a wrong result
 
 /**
- * Where the kernel ran before, its card opens where somebody was; what is wrong with the launch comes first.
+ * If the kernel ran before, its card opens at the same place; errors of the launch come first.
  * @param {import("../scenes.js").CardScene} scene
  * @param {import("../selection.js").Selection} selection
  * @param {import("../part.js").Context} context

@@ -37,7 +37,7 @@ export function comparisonOf(scene, selection, context) {
 }
 
 /**
- * What looks for causes when somebody asks for it: each experiment runs the launch once more.
+ * The button that searches for causes: each experiment runs the launch once more.
  * @param {import("../scenes.js").ComparisonScene} scene
  * @param {import("../selection.js").Selection} selection
  * @param {import("../part.js").Context} context

@@ -17,7 +17,7 @@ import { callProgram, countOf, listPrograms } from "../drawing/words.js";
 import { tr } from "../localization.js";
 
 const GRID_LAYERS = ["order", "wave", "lanes", "bytes", "iterations", "shared"];
-const FIRST_LEVEL = 4; // after: no cell, nobody, masked, outside
+const FIRST_LEVEL = 4; // after: no cell, no program, masked, outside
 
 /**
  * @param {import("../scenes.js").GridScene} scene

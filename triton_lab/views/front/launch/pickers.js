@@ -52,7 +52,7 @@ function programControl(grid, selection, shown, kept) {
       write(); // a wrong word in the field goes
     },
   });
-  // By its own name, so that nobody takes it for the slider.
+  // Its own name distinguishes it from the slider.
   const field = make("input", {
     type: "text", class: "tl-count tl-typed", "aria-label": tr("number or place"), "aria-invalid": "false", autocomplete: "off", spellcheck: "false",
     placeholder: grid[1] > 1 || grid[2] > 1 ? tr("number or x, y, z") : tr("number"), title: tr("a number, such as 5, or a place, such as (3, 0, 0); then press Enter"),

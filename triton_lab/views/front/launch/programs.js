@@ -1,4 +1,4 @@
-/** The programs of a launch: the colour that each has in every picture, and which one somebody asks for in words. */
+/** The programs of a launch: the colour of each in every picture, and a program chosen by its number or place as text. */
 
 import { STYLE } from "../drawing/style.js";
 import { callProgram, countOf } from "../drawing/words.js";

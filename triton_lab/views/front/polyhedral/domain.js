@@ -145,7 +145,7 @@ export function domainOf(scene, selection, live = false) {
       make("div", {}, legend, ...formulas),
     ),
   );
-  // Before it is in the page nobody knows how much room there is.
+  // Its size is not known before it is in the page.
   const arrange = () => node.clientWidth > 0 && stage.arrange(node.clientWidth - DOMAIN_PADDING);
   const resized = new ResizeObserver(() => {
     if (arrange()) stage.draw(themeOf(node));

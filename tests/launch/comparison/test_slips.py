@@ -96,7 +96,7 @@ def test_the_line_of_each_slip_is_the_users() -> None:
     assert f"other=-inf (line {first + 3})" in names
     # A kernel's constants stand for themselves.
     mask = recorded(lambda: below[(1,)](randn(8, 8), torch.empty(8, 8), WITH=True, N=8))
-    assert any(switch.name.startswith("< and not <= (line") for switch in meanings(mask))
+    assert any(switch.name.startswith("< instead of <= (line") for switch in meanings(mask))
 
 
 def test_each_kind_is_tried_a_few_times_only() -> None:

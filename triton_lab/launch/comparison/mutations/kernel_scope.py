@@ -133,7 +133,8 @@ class KernelScope:
         """Whether these operations, by index, compute addresses, masks or loop ends: all give integers or pointers."""
         ops = [op for op in self.ops if op.index in indices]
         return all(
-            op.name == "scf.for" or (op.results and not any(self.type(one).is_float for one in op.results)) for op in ops
+            op.name == "scf.for" or (op.results and not any(self.type(one).is_float for one in op.results))
+            for op in ops
         )
 
     def type(self, number: int) -> Type:

@@ -101,6 +101,8 @@ class Search:
         # A last step may stand for many slips before it.
         last = LastSteps(side.launch, wrong).switches(self.plain) if doubtful is None else ()
         for switch in chain(edits.switches(), last):
+            if doubtful is not None and doubtful.place and not edits.decides(switch.ops):
+                continue  # what was changed is an address or a mask
             if budget.spent or is_late():
                 self.all_probed = False
                 break

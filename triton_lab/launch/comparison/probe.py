@@ -19,79 +19,99 @@ from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
 
-_PROGRAMS, _ELEMENTS = 2, 1 << 12
+# How many programs are run, and at how many elements of an argument their results are looked at.
+_PROGRAMS, _ELEMENTS = 2, 1 << 16
 # Of the wrong elements so many must be mended, and the others may change by so many roundings of the greatest one.
 _MENDED, _ROUNDINGS = 0.95, 256
 
 
 @dataclass(frozen=True)
 class Probe:
-    """The ``programs`` to run, None for all, and by argument the numbers of the ``elements`` to look at."""
+    """The ``programs`` to run, None for all; by argument the elements to look at, and what they held ``before``."""
 
     side: Side
     programs: Array | None
     elements: Mapping[str, Array]
+    before: Mapping[str, Array]
     plain: Mapping[str, Compared]
 
     @classmethod
     def of(cls, side: Side, plain: Sequence[Compared]) -> Probe:
-        """The first programs that store wrong elements, and what they store; ``plain`` are the results as they are."""
+        """The first programs that store wrong elements, and what they store; ``plain`` are the results as they are.
+
+        All programs are run where several make one element: by atomics, or by loads of what others have stored.
+        """
         launch = side.launch
-        stored: dict[str, list[tuple[Array, Array]]] = {}
+        stored: dict[str, list[Array]] = {}
         wrong = {one.name: ~np.asarray(one.explained).reshape(-1) for one in plain}
         programs: set[int] = set()
-        for access in launch.done:
-            if access.kind == "load" or access.argument not in wrong:
+        together = {one.kind for one in launch.done if one.argument in wrong} - {"store"}
+        for access in launch.done if not together and launch.programs > _PROGRAMS else ():
+            if access.argument not in wrong:
                 continue
             argument, bad = launch.argument(access.argument), wrong[access.argument]
             for event in access.events:
-                active = event.active()
-                at = elements_at(event.addresses() - argument.address, argument)
-                mine = np.broadcast_to(event.programs.reshape(-1, *(1,) * (at.ndim - 1)), at.shape)
-                there = active & (at >= 0)
-                stored.setdefault(access.argument, []).append((at[there], mine[there]))
+                where = elements_at(event.addresses() - argument.address, argument)
+                mine = np.broadcast_to(event.programs.reshape(-1, *(1,) * (where.ndim - 1)), where.shape)
+                there = event.active() & (where >= 0)
+                stored.setdefault(access.argument, []).append(where[there])
                 if len(programs) < _PROGRAMS:
-                    hit = np.unique(mine[there][bad[at[there]]])
+                    hit = np.unique(mine[there][bad[where[there]]])
                     programs.update(hit[: _PROGRAMS - len(programs)].tolist())
-        if launch.programs <= _PROGRAMS or not programs:
-            every = {one.name: np.arange(min(one.a.size, _ELEMENTS)) for one in plain}
-            return cls(side, None, every, {one.name: one for one in plain})
-        chosen = np.array(sorted(programs), np.int64)
-        elements = {
-            name: np.unique(np.concatenate([at[np.isin(mine, chosen)] for at, mine in pairs]))[:_ELEMENTS]
-            for name, pairs in stored.items()
-        }
-        return cls(side, chosen, elements, {one.name: one for one in plain})
+        elements, before = {}, {}
+        memory = launch.snapshot.memory() if launch.snapshot is not None else None
+        for one in plain:
+            few = one.a.size > _ELEMENTS and one.name in stored
+            elements[one.name] = (
+                np.unique(np.concatenate(stored[one.name]))[:_ELEMENTS]
+                if few
+                else np.arange(min(one.a.size, _ELEMENTS))
+            )
+            if memory is not None:
+                before[one.name] = read(memory, launch.argument(one.name)).reshape(-1)[at]
+        chosen = np.array(sorted(programs), np.int64) if programs and before else None
+        return cls(side, chosen, elements, before, {one.name: one for one in plain})
 
     def fits(self, switch: Switch) -> bool:
-        """Whether, with the ``switch`` on, each element is near what was expected."""
+        """Whether each element that the programs store is near what was expected, some wrong ones among them."""
         launch = self.side.launch
         try:
             executable = switch.executable(launch.executable.plan)
             memory = replay(switch.launch(launch), executable=executable, programs=self.programs, strict=True)
         except Exception:  # an edit may make of a kernel what Triton would refuse
             return False
-        return all(
+        found = [
             self._right(name, at, read(memory, launch.argument(name)).reshape(-1)[at])
             for name, at in self.elements.items()
-            if len(at)
-        )
+        ]
+        return all(fits for fits, _ in found) and any(mended for _, mended in found)
 
-    def _right(self, name: str, at: Array, found: Array) -> bool:
-        """Whether what was wrong is much nearer to what was expected, and what was right is so still."""
-        expected, was = (np.asarray(one).reshape(-1)[at] for one in (self.side.against[name], self.plain[name].a))
+    def _right(self, name: str, at: Array, found: Array) -> tuple[bool, bool]:
+        """Whether all that was stored is right: what was wrong is much nearer, and what was right is so still.
+
+        And whether something wrong was stored anew.
+        """
+        if self.programs is not None:
+            # Others than the chosen programs store the rest.
+            was = self.before[name]
+            here = np.flatnonzero((found != was) & ~((found != found) & (was != was)))
+            at, found = at[here], found[here]
+        one = self.plain[name]
+        expected, before = (np.asarray(each).reshape(-1)[at] for each in (self.side.against[name], one.a))
+        wrong = ~np.asarray(one.explained).reshape(-1)[at]
+        some = bool(wrong.any())
         if not is_float(found.dtype) and not is_float(expected.dtype):
-            return np.array_equal(found, expected)
-        a, b, before = wide(found), wide(expected), wide(was)
+            return np.array_equal(found, expected), some
+        a, b, was = wide(found), wide(expected), wide(before)
         finite = np.isfinite(b)
         if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
-            return False
-        wrong = ~np.asarray(self.plain[name].explained).reshape(-1)[at]
+            return False, some
         most = float(np.max(np.abs(b), initial=0.0, where=finite))
-        tiny = _ROUNDINGS * max(unit_roundoff(one.dtype) for one in (found, expected) if is_float(one.dtype)) * most
+        rounding = max(unit_roundoff(each.dtype) for each in (found, expected) if is_float(each.dtype)) * most
         with np.errstate(invalid="ignore"):
-            left, had = np.abs(a - b)[finite], np.abs(before - b)[finite]
+            left, had = np.abs(a - b)[finite], np.abs(was - b)[finite]
             had = np.where(np.isnan(had), np.inf, had)
-            mended, kept = left <= np.maximum(had / 4, tiny / _ROUNDINGS), left <= 4 * had + tiny
+            mended, kept = left <= np.maximum(had / 4, rounding), left <= 4 * had + _ROUNDINGS * rounding
         wrong = wrong[finite]
-        return bool(np.mean(mended[wrong]) >= _MENDED if wrong.any() else True) and bool(kept[~wrong].all())
+        enough = not wrong.any() or float(np.mean(mended[wrong])) >= _MENDED
+        return bool(enough and kept[~wrong].all()), some

@@ -129,6 +129,14 @@ class KernelScope:
         """The place of each operation in the order of the program, by index."""
         return {op.index: k for k, op in enumerate(self.function.walk())}
 
+    def decides(self, indices: Collection[int]) -> bool:
+        """Whether these operations, by index, compute addresses, masks or loop ends: all give integers or pointers."""
+        ops = [op for op in self.ops if op.index in indices]
+        return all(
+            op.name == "scf.for" or (op.results and not any(self.type(one).is_float for one in op.results))
+            for op in ops
+        )
+
     def type(self, number: int) -> Type:
         """The type of a value."""
         return self.function.types[number]

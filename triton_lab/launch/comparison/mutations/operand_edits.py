@@ -52,7 +52,8 @@ class OperandEdits(KernelScope):
             if held is None or type.is_pointer or type.bits == 1 or math.isnan(held):
                 continue
             likely = [held - 1, held + 1, held / 2, held * 2, -held, 0, 1]
-            far = [1 / held if held else 1, *known.values(), *(one - 1 for one in known.values())]
+            far = [1 / held if held else 1, *known.values()]
+            far += [each for one in known.values() for each in (one - 1, one / 2, one * 2)]
             for other in dict.fromkeys(likely if near else [one for one in far if one not in likely]):
                 whole = type.is_float or (math.isfinite(other) and other == int(other) and abs(other) < 2**31)
                 if other != held and whole:

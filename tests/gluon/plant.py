@@ -90,6 +90,14 @@ def _changes(text: str, node: ast.AST) -> Iterator[Bug]:
     if name == "warpgroup_mma_wait":
         left = next(one.value for one in node.keywords if one.arg == "num_outstanding")
         yield _bug(text, left, "1", "count", "one product is left")
+    if name == "SliceLayout" and isinstance(node.args[0], ast.Constant):
+        yield _bug(text, node.args[0], str(1 - node.args[0].value), "parent", "a slice of the other dimension")
+    if name == "allocate_shared_memory" and len(node.args) > 2 and "MBarrier" not in ast.unparse(node.args[2]):
+        bits = f"({ast.unparse(node.args[0])}).primitive_bitwidth"
+        yield _bug(text, node.args[2], f"gl.NVMMASharedLayout(32, {bits}, 2)", "swizzle", "lines of 32 bytes")
+        yield _bug(text, node.args[2], "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])", "swizzle", "no swizzle")
+    if name == "load" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+        yield _bug(text, node.args[0], "gl.BlockedLayout([1, 1], [32, 1], [1, 4], [0, 1])", "layout", "another layout")
     for keyword in node.keywords:
         if keyword.arg == "count" and name in ("init", "arrive"):
             yield _bug(text, keyword.value, "2", "count", f"{name} counts 2")

@@ -56,6 +56,16 @@ def test_a_bug_is_named(kernel: str, kind: str, change: str, tmp_path: Path) -> 
     assert all(one.line for one in found), "each at a line"
 
 
+@pytest.mark.parametrize("kernel", ["product_of_stored", "product_from_registers", "tiles"])
+def test_a_layout_that_does_not_fit_is_refused_and_ends_no_process(kernel: str, tmp_path: Path) -> None:
+    case = next(one for one in DEEPEST if one.kernel == kernel)
+    planted = [one for one in bugs(Path(str(case.module.__file__)), kernel) if one.kind in ("parent", "swizzle")]
+    found = {bug.change: outcome(case, bug, tmp_path, number) for number, bug in enumerate(planted)}
+    assert found["no swizzle"].rule == "refused"
+    # wgmma also reads narrower lines: then the result is the same.
+    assert {one.rule for one in found.values()} <= {"refused", "same"}
+
+
 def test_a_bug_is_a_finding_at_its_line(tmp_path: Path) -> None:
     case = next(one for one in DEEPEST if one.kernel == "tiles")
     bug = next(one for one in bugs(Path(str(case.module.__file__)), "tiles") if one.kind == "fence")

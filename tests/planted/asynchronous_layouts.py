@@ -64,7 +64,7 @@ def multiplying(bar, y_ptr):
 def narrow_kernel(y_ptr, MENDED: tl.constexpr):
     bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
     mbarrier.init(bar, count=1)
-    registers: gl.constexpr = 120 if MENDED else 40
+    registers: gl.constexpr = 232 if MENDED else 40
     gl.warp_specialize([(starting, (bar,)), (multiplying, (bar, y_ptr))], [4], [registers])  # BUG
 
 

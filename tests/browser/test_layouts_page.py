@@ -95,7 +95,7 @@ def test_a_bit_shows_what_it_moves(show: Open) -> None:
     bit = page.get_by_role("button", name="lane 4: moves by [1, 0]")
     expect(bit).to_be_focused()
     expect(bit).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".tl-status")).to_contain_text("holds the element [1, 0] further")
+    expect(page.locator(".tl-status")).to_contain_text("[1, 0]")
     page.keyboard.press("Enter")
     expect(bit).to_have_attribute("aria-pressed", "false")
     page.locator(".tl-bits [data-tag='0']").last.click()  # any cell of a column

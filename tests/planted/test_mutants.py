@@ -16,6 +16,7 @@ from tests.planted.mistakes import IN_KERNELS, IN_LAUNCHERS
 from tests.planted.mutants import Mutant, mutants
 from triton_lab.examples import Example
 from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.checks.analysis.barriers import around_atomics
 
 # The mistakes that are tried here. Others may leave all accesses in place, so that the numbers alone are wrong.
 TRIED = ("mask dropped", "bound off by one", "strides swapped", "barrier removed")
@@ -54,7 +55,8 @@ def test_mutant_is_found(mutant: Mutant, tmp_path: Path) -> None:
             for found in launch.findings
             if found.severity == "error" or found.kind == "unverified"
         ]
-    if mutant.name in HARMLESS:
+    # Triton 3.9 puts a barrier before the atomic that such a barrier is for.
+    if mutant.name in HARMLESS or (mutant.mistake == "barrier removed" and around_atomics()):
         assert not told and right
     elif mutant.mistake == "strides swapped" or mutant.name in WRONG_NUMBERS:
         assert told or not right  # all addresses may be inside: then the numbers are wrong

@@ -90,7 +90,7 @@ class Explanation:
         """A line for each relation, and one for the reason where it is broken or was not looked at.
 
         >>> lab.explain(launch).lines()[0]
-        "held: each tensor is written, or the result depends on it (3 tensors)"
+        'held: each tensor is written, or the result depends on it (3 tensors)'
         """
         found = []
         for one in self.relations:

@@ -61,12 +61,10 @@ class Probe:
         elements, before = {}, {}
         memory = launch.snapshot.memory() if launch.snapshot is not None else None
         for one in plain:
-            few = one.a.size > _ELEMENTS and one.name in stored
-            elements[one.name] = (
-                np.unique(np.concatenate(stored[one.name]))[:_ELEMENTS]
-                if few
-                else np.arange(min(one.a.size, _ELEMENTS))
-            )
+            at = np.arange(min(one.a.size, _ELEMENTS))
+            if one.a.size > _ELEMENTS and one.name in stored:
+                at = np.unique(np.concatenate(stored[one.name]))[:_ELEMENTS]
+            elements[one.name] = at
             if memory is not None:
                 before[one.name] = read(memory, launch.argument(one.name)).reshape(-1)[at]
         chosen = np.array(sorted(programs), np.int64) if programs and before else None

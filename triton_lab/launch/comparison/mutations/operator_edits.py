@@ -82,6 +82,13 @@ class OperatorEdits(KernelScope):
                     fits = there.bitwise == trait.bitwise and (not bits or there.bitwise)
                     if other != op.name and taken is likely and fits:
                         yield self._renamed(op, other)
+            elif likely and op.name == "tt.addptr":
+                before = self.made.get(op.operands[0])
+                if before is not None and before.name == op.name:
+                    offsets = before.operands[1], op.operands[1]
+                    if self.type(offsets[0]) == self.type(offsets[1]):
+                        title = _("{new} instead of {old}{lines_of}").format(new="*", old="+", lines_of=self.where(op))
+                        yield switch_of(title, "an operator", op, _multiplied(before.operands[0], *offsets))
             elif likely and trait.is_lane_by_lane and len(op.operands) == 1 and trait.kind is Kind.ELEMENTWISE:
                 for other in dict.fromkeys((*trait.siblings, trait.inverse or "")):
                     if other:
@@ -182,6 +189,16 @@ _FOLDING = {
     and trait.numbers
     and (trait.symbol in ("+", "*") or trait.drops_nan or (trait.extreme and trait.signed))
 }
+
+
+def _multiplied(pointer: int, one: int, two: int) -> Edit:
+    """A pointer with the product of two offsets added, and not one after the other."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        product = editor.op(op, "arith.muli", (one, two), editor.type(one))
+        return [product, replace(op, operands=(pointer, *product.results))]
+
+    return edit
 
 
 def _exclusive(editor: Editor, op: Op) -> Sequence[Op]:

@@ -14,7 +14,7 @@ from tests.gluon import kernels
 from tests.planted import asynchronous_layouts
 from triton_lab.compiled.architecture import architecture
 from triton_lab.compiled.request import source_of
-from triton_lab.launch.checks.analysis.partition_registers import LEAST, PartitionRegisters, partition_registers
+from triton_lab.launch.partition_registers import LEAST, PartitionRegisters, partition_registers
 
 BLOCKED = kernels.gl.BlockedLayout([4], [32], [4], [0])
 pytestmark = pytest.mark.usefixtures("cache")

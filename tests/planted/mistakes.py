@@ -121,8 +121,8 @@ def _block_forgotten(node: ast.AST, source: Source) -> Iterator[Edit]:
 
 
 def _program_axis(node: ast.AST, source: Source) -> Iterator[Edit]:
-    used = {ast.unparse(each.args[0]) for each in ast.walk(source.function) if _called(each, "tl.program_id")}  # type: ignore[attr-defined]
     if _called(node, "tl.program_id"):
+        used = {ast.unparse(each.args[0]) for each in ast.walk(source.function) if _called(each, "tl.program_id")}  # type: ignore[attr-defined]
         axis = node.args[0]  # type: ignore[attr-defined]
         yield from (source.replaced(axis, other) for other in sorted(used - {ast.unparse(axis)}))
 
@@ -229,7 +229,7 @@ def _grids(function: ast.FunctionDef) -> Iterator[ast.Tuple]:
 
 
 def _grid_small(node: ast.AST, source: Source) -> Iterator[Edit]:
-    if any(node in ast.walk(grid) for grid in _grids(source.function)) and _called(node, "triton.cdiv"):
+    if _called(node, "triton.cdiv") and any(node in ast.walk(grid) for grid in _grids(source.function)):
         assert isinstance(node, ast.Call)
         yield source.replaced(node, "(" + " // ".join(source.of(each) for each in node.args) + ")")
 

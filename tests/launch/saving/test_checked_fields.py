@@ -130,8 +130,8 @@ REFUSED: dict[str, tuple[Callable[[Head], None], str]] = {
     "a grid of another size": (at("grid", value=[2, 1]), "breaks the format"),
     "more programs than are run": (at("grid", value=[2**24 + 1, 1, 1]), "a grid of"),
     "a batch of none": (at("batch", value=0), "the batch"),
-    "a batch that is true": (at("batch", value=True), "a bool instead of int"),
-    "an error that is a number": (at("error", value=3), "a int instead of str"),
+    "a batch that is true": (at("batch", value=True), "a bool .* int "),
+    "an error that is a number": (at("error", value=3), "a int .* str "),
     "fewer strides than axes": (argument(shape=[4, 4], strides=[1]), "a tensor's shape"),
     "a negative extent": (argument(shape=[-1], strides=[1]), "a tensor's shape"),
     "too many axes": (argument(shape=[1] * 17, strides=[0] * 17), "a tensor's shape"),
@@ -139,13 +139,13 @@ REFUSED: dict[str, tuple[Callable[[Head], None], str]] = {
     "elements of another size": (argument(itemsize=8), "an element's size"),
     "a tensor too large": (argument(shape=[2**28 + 1]), "a tensor's size"),
     "a value that is a list": (argument(value=[1]), "an argument's value"),
-    "an argument without a name": (argument(name=None), "a NoneType instead of str"),
-    "an offset that is half": (argument(offset=0.5), "a float instead of int"),
+    "an argument without a name": (argument(name=None), "a NoneType .* str "),
+    "an offset that is half": (argument(offset=0.5), "a float .* int "),
     "a variable that is missing": (lambda head: head["twin"]["variables"].pop(0), "the variables"),
     "a region below zero": (at("regions", 0, 0, value=-4096), "a region's address"),
     "a region beyond all": (at("regions", 0, 0, value=2**63 - 256), "a region's address"),
     "a region of numbers": (at("regions", 0, 1, value=0), "a region"),
-    "a region that is perhaps writable": (at("regions", 0, 3, value=1), "a int instead of bool"),
+    "a region that is perhaps writable": (at("regions", 0, 3, value=1), "a int .* bool "),
     "regions that share a byte": (to_regions(gap=-1), "regions that overlap"),
     "an owner that is no region": (at("owners", 0, value=[7]), "the owners"),
     "a value of another width": (at("values", 0, "dtype", value="int32"), "an argument's number"),
@@ -238,13 +238,13 @@ def test_arrays_of_either_version_are_read_and_no_others(tmp_path: Path) -> None
         assert np.array_equal(read(tmp_path, [as_file(numbers, version=version)]).array(0), numbers)
     good = as_file(numbers)
     for bad, told in (
-        (as_file(numbers, version=(3, 0)), "is none"),
+        (as_file(numbers, version=(3, 0)), "is not"),
         (good[:-1], "does not match its header"),
         (good + b"x", "does not match its header"),
         (as_file(np.asfortranarray(numbers)), "does not match its header"),
         (as_file(numbers.astype(complex)), "does not match its header"),
         (as_file(np.array([b"xy"])), "does not match its header"),
-        (b"", "is none"),
+        (b"", "is not"),
     ):
         reader = read(tmp_path, [bad])
         with pytest.raises(lab.SavedLaunchError, match=f"array 0 {told}"):
@@ -298,7 +298,7 @@ def test_an_archive_may_be_as_large_as_allowed(tmp_path: Path, monkeypatch: pyte
         read(tmp_path, [array], most=size - 1)
     monkeypatch.setattr(file_format, "_MEMBERS", 2)
     assert read(tmp_path, [array]).head == {}
-    with pytest.raises(lab.SavedLaunchError, match="3 members, but"):
+    with pytest.raises(lab.SavedLaunchError, match=r"3 members.* at most 2"):
         read(tmp_path, [array, array])
     monkeypatch.setattr(file_format, "_HEAD_BYTES", 9)
     assert read(tmp_path, [], head={"a": 12}).head == {"a": 12}

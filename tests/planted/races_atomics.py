@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from tests.planted.plant import plant
-from triton_lab.launch.checks.analysis.barriers import around_atomics
+from triton_lab.launch.checks.race.barriers import around_atomics
 
 ALL = range(4)
 

@@ -16,7 +16,7 @@ from tests.planted.mistakes import IN_KERNELS, IN_LAUNCHERS
 from tests.planted.mutants import Mutant, mutants
 from triton_lab.examples import Example
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.launch.checks.analysis.barriers import around_atomics
+from triton_lab.launch.checks.race.barriers import around_atomics
 
 # The mistakes that are tried here. Others may leave all accesses in place, so that the numbers alone are wrong.
 TRIED = ("mask dropped", "bound off by one", "strides swapped", "barrier removed")

@@ -14,7 +14,7 @@ import triton.language as tl
 import triton_lab
 from tests.wordings import Wording
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.launch.checks.analysis.barriers import around_atomics
+from triton_lab.launch.checks.race.barriers import around_atomics
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
 

@@ -28,8 +28,8 @@ from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.effects import Rmw
 from triton_lab.launch.argument import Argument, arguments_of
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
-from triton_lab.launch.checks.analysis.barriers import results_used
 from triton_lab.launch.checks.analysis.finding_text import element
+from triton_lab.launch.checks.race.barriers import results_used
 from triton_lab.launch.membership_classes import counted
 from triton_lab.launch.recording.snapshot import Snapshot
 from triton_lab.launch.recording.tape import Tape

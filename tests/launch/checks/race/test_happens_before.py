@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import triton_lab as lab
 from triton_lab.ir import Op
-from triton_lab.launch.checks.analysis import barriers as barriers_module
-from triton_lab.launch.checks.analysis.barriers import Barriers, results_used
 from triton_lab.launch.checks.analysis.evidence import SeenAccess
+from triton_lab.launch.checks.race import barriers as barriers_module
 from triton_lab.launch.checks.race import happens_before as module
+from triton_lab.launch.checks.race.barriers import Barriers, results_used
 from triton_lab.launch.checks.race.happens_before import HappensBefore, hands_on, takes_over
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.access_event import AccessEvent

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from triton_lab.interpreter.machine import Limits
 from triton_lab.ir import Block, Function, Op, Plan, Region, Type
-from triton_lab.launch.checks.analysis import barriers
 from triton_lab.launch.checks.analysis.evidence import Evidence
-from triton_lab.launch.checks.race import conflicts
+from triton_lab.launch.checks.race import barriers, conflicts
 from triton_lab.launch.checks.race.races import Races
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.tape import Tape

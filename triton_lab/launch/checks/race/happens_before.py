@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from triton_lab.ir import Op, effects
 from triton_lab.launch.byte_ranges import Flags, Ints
-from triton_lab.launch.checks.analysis.barriers import TIMES, Barriers, results_used
 from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.race.barriers import TIMES, Barriers, results_used
 
 # The number of pairs of programs whose clocks are in memory at a time.
 _CLOCKS = 1 << 22

@@ -13,8 +13,8 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.launch.byte_ranges import Flags, Ints
-from triton_lab.launch.checks.analysis.barriers import Barriers, results_used
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.race.barriers import Barriers, results_used
 from triton_lab.launch.checks.race.races import Races
 from triton_lab.launch.membership_classes import distinct, ordering
 from triton_lab.launch.recording.access_event import AccessEvent

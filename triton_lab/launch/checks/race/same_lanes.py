@@ -15,8 +15,8 @@ import numpy.typing as npt
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.ir import effects
 from triton_lab.launch.byte_ranges import Ints
-from triton_lab.launch.checks.analysis.barriers import Barriers, results_used
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.race.barriers import Barriers, results_used
 from triton_lab.launch.checks.race.thread_conflicts import together, writes
 
 _MOST = 1 << 22  # lanes whose addresses are compared one by one

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.ir import effects
 from triton_lab.launch.byte_ranges import Flags, Ints, Ranges
-from triton_lab.launch.checks.analysis.barriers import Barriers, results_used
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.race.barriers import Barriers, results_used
 from triton_lab.launch.checks.race.disjoint_lanes import never_meet
 from triton_lab.launch.checks.race.lane_threads import Threads
 from triton_lab.launch.checks.race.shared_cells import cells_of, where_threads_meet

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from triton_lab.ir import effects
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import NOTHING, Flags, Ranges
-from triton_lab.launch.checks.analysis.barriers import results_used
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
 from triton_lab.launch.checks.analysis.live_read_effects import LiveUses
 from triton_lab.launch.checks.analysis.read_effects import ReadEffects
+from triton_lab.launch.checks.race.barriers import results_used
 from triton_lab.launch.checks.race.races import Races
 from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
-from triton_lab.launch.checks.analysis.barriers import results_used
+from triton_lab.launch.checks.race.barriers import results_used
 from triton_lab.launch.checks.race.happens_before import hands_on, takes_over
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import isl_name

@@ -21,7 +21,7 @@ from pathlib import Path
 import triton_lab
 from tests.planted.decisions import PLACES, VALUES
 from tests.planted.mutants import Mutant, mutants
-from tests.planted.outcomes import COUNTED, FOUND, OUTCOMES, limited, outcome, run
+from tests.planted.outcomes import COUNTED, FOUND, NOTED, OUTCOMES, limited, outcome, run
 from triton_lab.launch.comparison.launch_results import of_launch
 
 Table = Mapping[str, "collections.Counter[str]"]
@@ -51,14 +51,14 @@ def causes(mutant: Mutant, folder: Path) -> str:
 
 
 def printed(title: str, table: Table, ways: Iterable[str], shares: bool = True) -> None:
-    """The table, and the share of what is found among all that could be."""
+    """The table, with the share of what is found among all that could be, without and with notes."""
     ways = [way for way in ways if any(row[way] for row in table.values())]
-    print(f"\n{title:30}", *(f"{way:>14}" for way in ways), *([f"{'share':>8}"] if shares else []))
+    print(f"\n{title:30}", *(f"{way:>14}" for way in ways), *([f"{'share':>8}", f"{'+ notes':>8}"] if shares else []))
     total = sum(table.values(), start=collections.Counter[str]())
     for name, row in (*sorted(table.items()), ("all", total)):
         counted = sum(row[way] for way in COUNTED)
-        share = f"{sum(row[way] for way in FOUND) / counted:8.0%}" if counted else f"{'':8}"
-        print(f"{name:30}", *(f"{row[way]:14,}" for way in ways), *([share] if shares else []))
+        parts = [sum(row[way] for way in found) / counted for found in (FOUND, NOTED)] if counted and shares else []
+        print(f"{name:30}", *(f"{row[way]:14,}" for way in ways), *(f"{part:8.0%}" for part in parts))
 
 
 def main() -> None:

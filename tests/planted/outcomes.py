@@ -20,7 +20,7 @@ from triton_lab.interpreter.kernel_errors import KernelError
 NEAR = 3  # lines between a mistake and a finding that a reader still takes for its place
 # From the best to the worst; what is refused, stopped at a time limit, or harmless, no check needs to find.
 OUTCOMES = ("found", "elsewhere", "noted", "numbers alone", "harmless", "refused", "endless")
-FOUND, COUNTED = OUTCOMES[:2], OUTCOMES[:4]
+FOUND, NOTED, COUNTED = OUTCOMES[:2], OUTCOMES[:3], OUTCOMES[:4]
 
 
 @dataclass(frozen=True)

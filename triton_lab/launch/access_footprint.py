@@ -15,6 +15,7 @@ from triton_lab.footprint.access_blocks import Blocks, runs_of_lanes
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir.effects import Role
+from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import NOTHING, Ints, Ranges
 from triton_lab.launch.recording.access_event import AccessEvent
 
@@ -98,6 +99,14 @@ def _compact(event: AccessEvent, itemsize: int) -> Blocks:
     found = around(event, Role.LOAD, itemsize)
     assert found is not None
     return found
+
+
+def element_addresses(argument: Argument) -> Ints:
+    """(elements,) the byte address of each element of a tensor, row-major."""
+    found = np.array(argument.address)
+    for extent, stride in zip(argument.shape, argument.strides, strict=True):
+        found = found[..., None] + np.arange(extent) * (stride * argument.itemsize)
+    return found.reshape(-1)
 
 
 def tensor_bytes(address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Ranges:

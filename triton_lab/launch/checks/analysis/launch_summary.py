@@ -67,6 +67,16 @@ class LaunchSummary:
         """The bytes that several programs read; nothing if that would take long."""
         return NOTHING
 
+    def knows_extents(self, argument: Argument) -> bool:
+        """Whether each extent of a tensor is a number that the launch passes, half of one, or an extent of the grid.
+
+        Then the kernel hardly means to work on a part of it.
+        """
+        given = [one.value for one in self.launch.arguments if one.kind in ("scalar", "constexpr")]
+        numbers = {value for value in given if type(value) is int}
+        told = numbers | {number // 2 for number in numbers if number % 2 == 0} | {1, *self.launch.grid}
+        return told.issuperset(argument.shape)
+
     def other_failures(self, error: KernelError) -> Iterator[KernelError]:
         """The errors of other programs than that which stopped the launch with ``error``. Raises CannotReplay."""
         return other_failures(self.launch, error)

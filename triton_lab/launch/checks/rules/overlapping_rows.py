@@ -14,11 +14,11 @@ import numpy as np
 from triton_lab import messages
 from triton_lab.ir import Plan, effects
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.launch.access_footprint import element_addresses
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, stretches
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
-from triton_lab.launch.checks.analysis.tensor_extents import element_addresses, knows_extents
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
@@ -64,7 +64,7 @@ class OverlappingRowsRule(WholeRule):
             several = _flags(evidence.once(_several), argument) & read
             if not _is_crowded(read, several) or _depends_on_data(launch.executable.plan, reads):
                 continue
-            if (several == read).all() and not knows_extents(launch, argument):
+            if (several == read).all() and not evidence.knows_extents(argument):
                 continue
             missing = np.flatnonzero(~read)
             edges = np.flatnonzero(np.diff(np.concatenate([[False], ~read.reshape(-1), [False]]).astype(np.int8)))

@@ -12,12 +12,12 @@ import numpy as np
 from triton_lab import messages
 from triton_lab.ir.access_masks import mask_operand
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.launch.access_footprint import element_addresses
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import finding, launched_at
 from triton_lab.launch.checks.analysis.integer_bounds import constant_bounds
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
-from triton_lab.launch.checks.analysis.tensor_extents import element_addresses
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.checks.rules.unwritten import never_written, outputs
 from triton_lab.launch.diagnosis.finding import Finding

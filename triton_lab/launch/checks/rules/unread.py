@@ -17,11 +17,11 @@ from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.access_masks import mask_operand
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import decisive
+from triton_lab.launch.access_footprint import element_addresses
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, stretches
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
-from triton_lab.launch.checks.analysis.tensor_extents import element_addresses, knows_extents
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
@@ -85,7 +85,7 @@ class UnreadRule(WholeRule):
                 continue
             places = element_addresses(argument)
             read = Ranges.joined(one.bytes() for one in reads).covers(places)
-            told = knows_extents(launch, argument)
+            told = evidence.knows_extents(argument)
             if read.all() or (2 * int(read.sum()) <= len(read) and not told):
                 continue
             several = evidence.once(_several).covers(places) & read

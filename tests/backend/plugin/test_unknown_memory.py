@@ -251,7 +251,7 @@ def test_in_a_live_tensor_the_fault_is_told_as_one_there():
         with pytest.raises(KernelError) as caught:
             read_integer_at[(1,)](table(far.data_ptr() + offset), y)
         assert caught.value.fault.kind == kind and caught.value.fault.home == "tensor"
-        assert told in str(caught.value) and "no argument" in str(caught.value)
+        assert told in str(caught.value) and "not an argument" in str(caught.value)
         assert "to no tensor" not in str(caught.value)
 
 

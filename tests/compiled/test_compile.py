@@ -184,7 +184,7 @@ def test_what_is_no_kernel_is_refused(wording: Wording):
         lab.compile(len, "", {}, "sm_90")
     with wording.raises(ValueError):
         lab.compile(product, TYPES, {}, "sm_90")
-    with pytest.raises(ValueError, match="num_warps=3: .* power of 2"):
+    with pytest.raises(ValueError, match=r"num_warps=3: .* power of 2"):
         lab.compile(shift, "*fp32, *fp32, i32", {}, "sm_90", num_warps=3)
     with wording.raises(ValueError):
         lab.compile(shift, "*fp32, *fp32, i32", {}, "gfx940")

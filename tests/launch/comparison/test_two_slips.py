@@ -80,7 +80,8 @@ def test_nothing_is_named_where_two_do_not_explain_it(two: Two, how: str) -> Non
     }
     causes = lab.compare(recorded(two.run), ways[how]()).causes(0.3)
     assert not causes.known, causes.cause
-    assert causes.pairs and all(pair.found is None and pair.tried <= pair.of for pair in causes.pairs)
+    # Two at once are tried only if there is time for every single change.
+    assert all(pair.found is None and pair.tried <= pair.of for pair in causes.pairs)
     assert causes.table()[-1][-1] != "removes the difference"
 
 

@@ -140,7 +140,7 @@ def test_a_picture_that_fails_leaves_the_card_and_its_page(
 def test_a_failed_picture_stands_as_a_sentence_in_its_place(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
     monkeypatch.setattr("triton_lab.views.launch.tiling.grid_view.GridView.__init__", broken)
     card = Card(raced(), ("grid",))
-    sentence = "This picture could not be made: IndexError: out of range"
+    sentence = "This picture could not be made: IndexError: broken"
     assert sentence in card.text()
     assert sentence in card.part("grid")["text"]
 

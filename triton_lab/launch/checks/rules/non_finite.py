@@ -65,7 +65,7 @@ class NonFiniteRule(Rule):
         "was loaded is not reported. If a program loaded infinity or NaN, only a new NaN is reported."
     )
     concerned = Concerned.ONE
-    superseded_by = ("unwritten-buffer",)
+    superseded_by = ("unwritten-buffer", "partition-race")
     repair = Repair.FILL
     mark = N_("source of NaN or infinity")
 

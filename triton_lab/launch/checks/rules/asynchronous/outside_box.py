@@ -65,13 +65,13 @@ class OutsideBoxRule(Rule):
                 if is_whole
                 else _("{program} stores a block of {name} that begins before the tensor: there {effect}")
             )
+            count = sum(int(flags.sum()) for _one, flags in each)
             message = told.format(
                 program=messages.program(int(programs[0]), launch.grid),
                 name=_("a tensor") if argument is None else argument.name,
                 effect=_("it reads zeros") if sight.kind == "load" else _("nothing is stored"),
-            )
+            ) + messages.in_all(count, "block")
             hint = _("Compare the coordinates with the shape of the tensor; they count elements.")
-            count = sum(int(flags.sum()) for _one, flags in each)
             yield finding(
                 launch,
                 self.kind,

@@ -13,7 +13,7 @@ from tests.conftest import has_chromium
 from tests.notebooks.course import executed, sources, texts
 from triton_lab.views.notebook_output import SCENE, WIDGET
 
-MOST_BYTES = 1_000_000  # of a notebook with its outputs, most of them PNGs
+MOST_BYTES = 1_100_000  # of a notebook with its outputs, most of them PNGs
 
 SHORTEST = "04_dtypes"
 

@@ -48,7 +48,6 @@ for name, (model, arguments) in MODELS.items():
     for a, b in zip(ours, results(model, model, arguments), strict=True):
         torch.testing.assert_close(a, b)
     wrong = [str(finding) for launch in launches for finding in launch.findings if finding.severity == "error"]
-    assert "triton_lab.compiled.compiler_client" not in sys.modules, "Inductor compiled for a GPU"
     print(name, bool(launches), {launch.target for launch in launches}, wrong)
 """
 

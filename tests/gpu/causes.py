@@ -46,7 +46,8 @@ SAID = {
     "summation order": "the order ",
     "race": "a race",
     "uninitialised": "memory that was never written",
-    "wrong mask": "mask|bound is",  # or the argument that is the mask's bound: two launches with other numbers
+    # Or the argument that is the mask's bound: two launches with other numbers, or another one in its place.
+    "wrong mask": r"mask|bound is|\w+ instead of bound",
     "wrong stride": "stride",
     "dtype of the accumulator": "is float16 in ",
 }

@@ -41,7 +41,10 @@ CASES: dict[str, tuple[str, Callable[[int], Callable[[], Any]]]] = {
             ACC=tl.float32,
         ),
     ),
-    "exp": ("exp2", lambda seed: lambda: exponential[(2,)](randn(256, seed=seed) * 10, torch.empty(256), BLOCK=128)),
+    "exp": (
+        "the GPU's exp",
+        lambda seed: lambda: exponential[(2,)](randn(256, seed=seed) * 10, torch.empty(256), BLOCK=128),
+    ),
     "division": (
         "division",
         lambda seed: lambda: quotient[(2,)](

@@ -41,6 +41,7 @@ class Experiment:
     # Whether the elements that become equal have more than a few different values: zeros may be equal by chance.
     telling: bool = True
     place: str = ""  # its lines, if the name does not give them
+    of_memory: bool = False  # it changes what memory holds before the launch, and not the kernel
     doubtful: bool = False  # the kernel would be unusual with the change: another one may be meant
 
     @property

@@ -75,7 +75,9 @@ class Search:
                 self.probed += 1
                 continue
             done, found = tried(self.side, switch, self.plain)
-            done = replace(as_near(self.side, switch, done, found), doubtful=switch.unusual)
+            done = replace(
+                as_near(self.side, switch, done, found), doubtful=switch.unusual, of_memory=bool(switch.zeroed)
+            )
             if done.helps and not done.names_it:
                 done = replace(done, telling=_telling(self.plain, found))
             yield done

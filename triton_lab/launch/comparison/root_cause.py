@@ -79,7 +79,8 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
                 singles, pairs, probed = _on_slips(comparison, seconds, not findings)
                 found += singles
         late = is_late()
-    slip = any(one.names_it for one in found)
+    # A slip may be behind a race. Other memory is none: the finding says why memory matters.
+    slip = any(one.names_it and not one.of_memory for one in found)
     named = ((told,) if told else ()) + (() if slip else findings) + named
     return Causes(tuple(found), named, pairs=pairs, seconds=seconds if late else None, probed=probed)
 

@@ -40,7 +40,7 @@ def test_each_notebook_gets_what_it_has_earned(tmp_path: Path, wording: Wording)
     assert [points["00_exits", name] for name in CHECKS] == [0, 0, 0, 0, 1]
     told = {(Path(row.file).stem, row.exercise): row.message for row in grades}
     assert told["00_wrong", "idle_lanes"].startswith("25 ") and "no check" in told["00_wrong", "relu"]
-    assert "ended with 3" in told["00_exits", "relu"] and "no check" in told["00_exits", "add_constant"]
+    assert "exit code 3" in told["00_exits", "relu"] and "no check" in told["00_exits", "add_constant"]
     ended = [line for line in lines if line.startswith("[")]
     assert len(ended) == 3 and any("00_honest.ipynb: 5 of 5" in line for line in ended)
     row = grade(written(tmp_path / "00_endless.ipynb", "while True: pass", RIGHT, CHECK), seconds=6, told=None)[-1]

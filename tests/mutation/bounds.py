@@ -75,7 +75,6 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "views/launch/card/card_parts": "KEPT_NUMBERS",
         "views/launch/values/steps_view": "MOST",
         "views/launch/card/card_tab": "NUMBERS",
-        "views/launch/accesses/access_values": "MOST",
         "views/launch/values/variable_view": "MOST",
         "views/polyhedral/iteration_scene": "MOST_ARRAY_CELLS",
     }.items()

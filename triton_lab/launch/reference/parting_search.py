@@ -98,7 +98,7 @@ def _parted(launch: Launch, trace: ReferenceTrace, name: str, programs: tuple[in
     stores = kernel.stored(name)
     ends = sorted({index for _store, value in stores for index in kernel.behind([value])})
     others = {index for index in ends if index in matched and not _is_result(matched[index], trace, name)}
-    passed, agreed = _unmatched(kernel, ends, matched.keys() - others)
+    passed, agreed = _unmatched(kernel, ends, matched, others)
     seen = {one.reference.number for one in matched.values() if not one.partial}
     rest, _known = trace.ancestors(trace.results[name], lambda number: number in seen)
     rest = [number for number in rest if not (trace.steps[number].is_argument or trace.steps[number].moves)]
@@ -168,8 +168,13 @@ def _is_result(match: Match, trace: ReferenceTrace, name: str) -> bool:
     return number == match.reference.number and not match.partial
 
 
-def _unmatched(kernel: KernelSteps, ends: list[int], matched: Collection[int]) -> tuple[list[int], list[int]]:
-    """The steps behind the stored values that match nothing, back to the nearest that do; and these."""
+def _unmatched(
+    kernel: KernelSteps, ends: list[int], matched: Collection[int], others: Collection[int]
+) -> tuple[list[int], list[int]]:
+    """The steps behind the stored values that match nothing, back to the nearest that do; and these.
+
+    ``others`` are stored, and match something else than the result: what is behind them is right.
+    """
     passed: set[int] = set()
     agreed: set[int] = set()
     todo = list(ends)
@@ -178,6 +183,10 @@ def _unmatched(kernel: KernelSteps, ends: list[int], matched: Collection[int]) -
         if index in passed or index in agreed:
             continue
         step = kernel.steps[index]
+        if index in others:
+            passed.add(index)
+            todo += [number for number in step.inputs if number in matched]
+            continue
         if index in matched:
             agreed.add(index)
             continue

@@ -6,12 +6,24 @@ from pathlib import Path
 
 import pytest
 import torch
+import triton
+import triton.language as tl
 
 import triton_lab as lab
 from tests.launch.reference.kernels import Case, cases
 from triton_lab.launch.reference.parting_search import parting
 
 CASES = {case.name: case for case in cases()}
+
+
+@triton.jit
+def summed_in_steps(a_ptr, b_ptr, o_ptr, K, SCALE: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, 16)
+    total = tl.zeros((16, 16), tl.float32)
+    for start in range(0, K, BLOCK):
+        k = start + tl.arange(0, BLOCK)
+        total += tl.dot(tl.load(a_ptr + i[:, None] * K + k[None, :]), tl.load(b_ptr + k[:, None] * 16 + i[None, :]))
+    tl.store(o_ptr + i[:, None] * 16 + i[None, :], total * SCALE)
 
 
 def recorded(case: Case, folder: Path, mistake: int | None = None) -> tuple[lab.Launch, int]:
@@ -45,6 +57,15 @@ def test_a_missing_scale_is_a_factor(tmp_path: Path) -> None:
     assert found.reference.operation == "mul"
     (before,) = found.matches
     assert before.kernel.name == "acc" and before.reference.text == "q_ptr @ k_ptr.T"
+
+
+def test_the_steps_of_a_sum_that_is_right_do_not_part() -> None:
+    a, b = (torch.randn(*shape, generator=torch.Generator().manual_seed(3)) for shape in ((16, 64), (64, 16)))
+    with lab.record() as launches:
+        summed_in_steps[(1,)](a, b, torch.empty(16, 16), 64, SCALE=1.0, BLOCK=16)
+    found = parting(launches[0], lambda a_ptr, b_ptr, **_: (a_ptr @ b_ptr) * 0.125)
+    assert found is not None and found.instead is not None and found.reference is not None
+    assert (found.instead.reference.operation, found.reference.operation) == ("mm", "mul")
 
 
 def test_a_transposed_tile_is_found(tmp_path: Path) -> None:

@@ -296,7 +296,7 @@ WRONG: dict[str, tuple[tuple[Callable[..., Any], str], ...]] = {
     ),
     "centre": (
         (centre_elsewhere, "x is "),
-        (centre_in_two_steps, "it makes 2 steps"),
+        (centre_in_two_steps, "runs 2 steps"),
         (centre_with_a_step_too_late, "leaves operations pending"),
         (centre_with_the_old_one_kept, "still in use"),
         (centre_with_squares_kept, "a second buffer as large as x"),

@@ -13,7 +13,6 @@ PROVIDED = {
     "Launch.thread_order": "triton_lab.compiled.transactions.thread_order:thread_order",
     "SharedView.bank_use": "triton_lab.compiled.layouts.conflict_free_layouts:register_bank_use",
     "SharedView.conflict_free": "triton_lab.compiled.layouts.conflict_free_layouts:conflict_free",
-    "SharedView.warp_access": "triton_lab.compiled.layouts.warp_access:warp_access",
     "Type.registers": "triton_lab.compiled.layouts.conflict_free_layouts:registers_of",
     "SharedView.addresses": "triton_lab.compiled.layouts.layout:shared_addresses",
     "resources_of": "triton_lab.compiled.sm90_kernels:resources_of",

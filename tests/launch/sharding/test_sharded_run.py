@@ -217,4 +217,4 @@ def test_a_part_travels() -> None:
 def test_a_launch_of_no_programs_has_no_parts() -> None:
     with lab.record(parts=3) as launches:
         double[(0,)](torch.ones(4), torch.ones(4), 4, BLOCK=4)
-    assert not launches[0].remark and [found.kind for found in launches[0].findings] == ["idle-program"]
+    assert not launches[0].remark and [found.kind for found in launches[0].findings] == ["small-grid"]

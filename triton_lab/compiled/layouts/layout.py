@@ -22,8 +22,8 @@ from triton_lab.messages import count
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
+    from triton_lab.views.layouts.bank_view import BankView
     from triton_lab.views.layouts.layout_view import LayoutView
-    from triton_lab.views.view import View
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class Layout:
             )
         return bank_use(self.addresses(), self.bits, registers.linear)
 
-    def plot_access(self, registers: Layout, warp: int = 0) -> View:
+    def plot_access(self, registers: Layout, warp: int = 0) -> BankView:
         """This shared memory bank by bank, with what one warp accesses at once, by a layout in registers.
 
         Raises LayoutError for other layouts than one in shared memory and one in registers, and for a warp that does
@@ -223,7 +223,7 @@ class Layout:
         Bank 0 has to give 8 different words: 8 lanes are served in 8 turns.
         """
         self.access(registers)  # raises for what is no access
-        view: View = provided("Layout.plot_access")(self, registers, warp)
+        view: BankView = provided("Layout.plot_access")(self, registers, warp)
         return view
 
     @cached_property

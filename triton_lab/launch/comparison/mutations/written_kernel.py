@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 def as_written(launch: Launch) -> Launch:
     """The launch with the plan of its source, in which each variable's value has its name; else the launch itself."""
+    if launch.compiled[0] is None:  # of a file: its lines are those of its own plan
+        return launch
     try:
         twin = launch.twin
     except (CannotReplay, RuntimeError, OSError):

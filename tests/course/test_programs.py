@@ -285,7 +285,7 @@ WRONG: dict[str, tuple[tuple[Callable[..., Any], str], ...]] = {
     ),
     "descend": (
         (descend_by_numbers, "4 of 4 steps were compiled. Their graphs differ in: constants"),
-        (descend_in_one_step, "it makes 1 step"),
+        (descend_in_one_step, "runs 1 step"),
         (descend_without_steps, "leaves operations pending"),
         (descend_elsewhere, "weights is "),
         (descend_with_the_old_one_kept, "still in use"),

@@ -160,7 +160,7 @@ def _trapped(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
         return _("The result changes from run to run even with the correct key. Do not use random numbers.")
     if not any(step.stale for step in broken.steps):
         made = messages.count(len(broken.steps), "step")
-        return _("No error occurs: none of its {made} ran a kernel that was compiled for other donors.").format(
+        return _("No error occurs: it runs {made}, and none of a kernel that was compiled for other donors.").format(
             made=made
         )
     if all(map(torch.equal, sound.results, broken.results)):

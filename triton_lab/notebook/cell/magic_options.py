@@ -164,7 +164,7 @@ def usage() -> str:
     for each in FLAGS:
         flags.append(f"  {each.names[0]:<10} {translated(each.help)}")
         if each is _SHOW:
-            flags.extend(f"             {name:<10} {translated(_VIEW_HELP[name])}" for name in VIEWS)
+            flags.extend(f"             {name:<14} {translated(_VIEW_HELP[name])}" for name in VIEWS)
         if each is _COMPILE:
             flags.append(f"             {', '.join(COMPILED_FOR)}")
             flags.append("             and for --show:")

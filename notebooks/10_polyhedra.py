@@ -148,7 +148,7 @@ for text in [
         print(refused, end="\n\n")
 
 # %% [markdown]
-# A program need not be a scop as a whole. These are its largest parts that are scops, and the reasons that separate
+# Code need not be a scop as a whole. These are its largest parts that are scops, and the reasons that separate
 # them:
 
 # %%

@@ -6,7 +6,7 @@ GF(2). `layout_parser` reads the text; `layout_kind` is the base of the kinds, w
 the costs of `layout_conversion` and `bank_conflicts`.
 """
 
-from triton_lab.compiled.layouts.bank_conflicts import BankUse, wavefronts
+from triton_lab.compiled.layouts.bank_use import BankUse, wavefronts
 from triton_lab.compiled.layouts.layout import HardwarePlace, Layout, layout, layouts
 from triton_lab.compiled.layouts.layout_conversion import Conversion
 from triton_lab.compiled.layouts.layout_error import LayoutError

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.compiled.layouts.bank_conflicts import BankUse, bank_use
+from triton_lab.compiled.layouts.bank_use import BankUse, bank_use
 from triton_lab.compiled.layouts.dot_operands import DotOperand
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout

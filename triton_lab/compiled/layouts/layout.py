@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.compiled.layouts.bank_conflicts import BankUse, bank_use
+from triton_lab.compiled.layouts.bank_use import BankUse, bank_use
 from triton_lab.compiled.layouts.gluon_layouts import is_gluon_layout, text_of
 from triton_lab.compiled.layouts.layout_conversion import Conversion, conversion
 from triton_lab.compiled.layouts.layout_error import LayoutError

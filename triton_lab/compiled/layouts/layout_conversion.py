@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from triton_lab.compiled.layouts import gf2
-from triton_lab.compiled.layouts.bank_conflicts import BankUse, bank_use
+from triton_lab.compiled.layouts.bank_use import BankUse, bank_use
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import LayoutKind
 from triton_lab.compiled.layouts.layout_tile import HARDWARE

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.compiled.layouts.bank_conflicts import BANKS, WORD, BankUse, lane_starts, use_of, wavefronts
+from triton_lab.compiled.layouts.bank_use import BANKS, WORD, BankUse, lane_starts, use_of, wavefronts
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed
 from triton_lab.compiled.layouts.layout_parser import parse

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.compiled.layouts.bank_conflicts import BANKS, WORD
+from triton_lab.compiled.layouts.bank_use import BANKS, WORD
 from triton_lab.compiled.transactions.sectors import SECTOR, Ints, of_lanes
 from triton_lab.compiled.transactions.transfer import Transfer
 from triton_lab.localization import _

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.compiled.layouts.bank_conflicts import BANKS, WORD, wavefronts
+from triton_lab.compiled.layouts.bank_use import BANKS, WORD, wavefronts
 from triton_lab.compiled.transactions.ptx_parser import Chain, Instruction, Ptx
 from triton_lab.compiled.transactions.ptx_registers import evaluated, operand
 from triton_lab.compiled.transactions.ptx_rules import KnownRegister

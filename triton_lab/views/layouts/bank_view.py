@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.compiled.layouts import Layout
-from triton_lab.compiled.layouts.bank_conflicts import BANKS, WORD
+from triton_lab.compiled.layouts.bank_use import BANKS, WORD
 from triton_lab.compiled.layouts.warp_access import WarpAccess, told
 from triton_lab.localization import _
 from triton_lab.views.drawing import style

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.compiled.layouts import Layout, gf2
-from triton_lab.compiled.layouts.bank_conflicts import BANKS, WORD
+from triton_lab.compiled.layouts.bank_use import BANKS, WORD
 
 Ints = npt.NDArray[np.int64]
 LINE = BANKS * WORD  # bytes of one word from every bank

@@ -45,7 +45,7 @@ class SpiltByteRule(Rule):
     summary = N_("A float that does not fit tl.uint8 changes the byte of the lane after it on a GPU.")
     why = N_(
         "A thread of sm_90 converts two neighbouring floats to 16 bits each and puts both into one register, without "
-        "cutting off the upper bits of the first. So a number above 255 also changes the byte of its neighbour: "
+        "cutting off the upper bits of the first. A number above 255 also changes the byte of its neighbour: "
         "918.1 and 5.0 become 150 and 7. On the CPU the neighbour keeps its value."
     )
     remedy = N_("Clamp before the conversion: `tl.clamp(x, 0.0, 255.0)`, or `.to(tl.int32) & 255` if it should wrap.")

@@ -37,7 +37,6 @@ class RegisterBudgetRule(WholeRule):
         "thread holds is not: the machine code shows it (`launch.compile`)."
     )
     concerned = Concerned.ONE
-    explains = False
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
         """One finding for each `gl.warp_specialize` whose requests cannot be met, else for each small one."""

@@ -16,7 +16,7 @@ from triton_lab.localization import N_, _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
-    from triton_lab.compiled.layouts.bank_conflicts import BankUse
+    from triton_lab.compiled.layouts.bank_use import BankUse
 
 
 class BankConflictsRule(WholeRule):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import triton_lab as lab
 from tests.wordings import Wording
-from triton_lab.compiled.layouts import bank_conflicts, wavefronts
+from triton_lab.compiled.layouts import bank_use, wavefronts
 
 LANES = np.arange(32)
 ROWS = {"size_per_thread": [1, 1], "threads_per_warp": [1, 32], "warps_per_cta": [1, 1], "order": [1, 0]}
@@ -86,6 +86,6 @@ def test_an_access_needs_shared_memory_and_a_warp_of_32(wording: Wording) -> Non
 
 def test_registers_move_at_once_only_where_they_lie_side_by_side_in_every_lane() -> None:
     side_by_side, apart = [0, 4, 8, 12], [16, 20, 104, 108]
-    assert bank_conflicts._vector(np.array([[side_by_side]]), 32) == 4
-    assert bank_conflicts._vector(np.array([[side_by_side, apart]]), 32) == 2
-    assert bank_conflicts._vector(np.array([[side_by_side, [32, 64, 96, 128]]]), 32) == 1
+    assert bank_use._vector(np.array([[side_by_side]]), 32) == 4
+    assert bank_use._vector(np.array([[side_by_side, apart]]), 32) == 2
+    assert bank_use._vector(np.array([[side_by_side, [32, 64, 96, 128]]]), 32) == 1

@@ -144,6 +144,8 @@ class AmdWmma(Distributed):
         attribute_rules.one_of("version", self.version, (1, 2, 3))
         if self.rank not in (2, 3):
             raise LayoutError(_("a WMMA layout has 2 dimensions, or 3 with batches, not {rank}").format(rank=self.rank))
+        for name, _bases in self.cta_layout:
+            attribute_rules.one_of("ctaLayout", name, ("register", "warp"))
         if self.warps_per_cta:
             attribute_rules.powers("warpsPerCTA", self.warps_per_cta, self.rank)
             attribute_rules.powers("tilesPerWarp", self.tiles_per_warp or (1,) * self.rank, self.rank)

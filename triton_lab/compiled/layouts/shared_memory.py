@@ -216,6 +216,7 @@ class Nvmma(SharedLayout):
     def __post_init__(self) -> None:
         attribute_rules.one_of("swizzlingByteWidth", self.swizzling_byte_width, (0, 32, 64, 128))
         attribute_rules.one_of("elementBitWidth", self.element_bit_width, (8, 16, 32, 64))
+        attribute_rules.one_of("rank", self.rank_, range(1, 6))  # what TMA can copy
         if self.fp4_padded and (self.element_bit_width, self.swizzling_byte_width) != (8, 128):
             raise LayoutError(_("fp4Padded needs elementBitWidth 8 and swizzlingByteWidth 128"))
         if self.transposed and not self.swizzling_byte_width and self.rank > 2:

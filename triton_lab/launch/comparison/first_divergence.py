@@ -161,7 +161,7 @@ def _earliest(launch: Launch, one: Compared, bad: Array) -> Any:
         return elements_at(event.addresses()[event.active()] - argument.address, argument)
 
     for number, at in enumerate(in_order(places, events, bad.size)):
-        last[at[at >= 0]] = number
+        last[at if len(at) and at.min() >= 0 else at[at >= 0]] = number
     stored = last[bad & (last >= 0)]
     if not stored.size:
         return None

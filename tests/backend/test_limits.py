@@ -167,7 +167,7 @@ def test_a_bar_appears_after_a_second_and_is_wiped_away():
     assert terminal.text == ""
     now[0] = 2.0
     drawn(5, 10)
-    assert terminal.text.endswith(f"kernel [{'#' * 15}{'.' * 15}] 5 of 10 programs, 2 s to go")
+    assert terminal.text.endswith(f"kernel [{'#' * 15}{'.' * 15}] 5 of 10 programs, 2 s left")
     now[0] = 2.05
     drawn(6, 10)
     assert "6 of 10" not in terminal.text, "drawn ten times a second at most"

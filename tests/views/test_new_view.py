@@ -109,7 +109,7 @@ with lab.target("cpu"), lab.record() as launches:
     add(torch.ones(100), torch.ones(100), block=16)
 launch = launches[0]
 assert parse("--show census").show == ("census",)
-assert "census     how many accesses there are\\n" in usage()
+assert "census         how many accesses there are\\n" in usage()
 card = launch.plot("census")
 scene = card.scene()
 assert scene["tabs"][-1] == {"name": "census", "label": "Census"} and scene["opened"] == "census"

@@ -10,30 +10,13 @@ import argparse
 import collections
 import contextlib
 import random
-import signal
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import triton_lab as lab
 from tests.planted.mutants import Mutant, mutants
-
-
-@contextlib.contextmanager
-def limited(seconds: int) -> Iterator[None]:
-    """TimeoutError after so many seconds."""
-
-    def stop(*_: Any) -> None:
-        raise TimeoutError
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
+from tests.planted.outcomes import limited
 
 
 def outcome(mutant: Mutant, folder: Path) -> tuple[str, bool, set[str]]:

@@ -24,13 +24,18 @@ def finite_range(*arrays: npt.NDArray[Any]) -> tuple[float, float]:
     """The smallest and the largest finite number in all arrays; (0, 0) if there is none."""
     lows, highs = [], []
     for array in arrays:
+        ends = _ends(array)
         # If there is NaN, it is both the least and the greatest number.
-        if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
-            array = array[np.isfinite(array)]
-        if array.size:
-            lows.append(array.min())
-            highs.append(array.max())
+        if not np.isfinite(ends).all():
+            ends = _ends(array[np.isfinite(array)])
+        lows += ends[:1]
+        highs += ends[1:]
     return (float(min(lows)), float(max(highs))) if lows else (0.0, 0.0)
+
+
+def _ends(array: npt.NDArray[Any]) -> list[Any]:
+    """The least and the greatest number; none of an empty array."""
+    return [array.min(), array.max()] if array.size else []
 
 
 def value_heatmap(

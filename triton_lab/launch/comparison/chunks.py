@@ -15,9 +15,9 @@ Array = NDArray[Any]
 Found = TypeVar("Found")
 Item = TypeVar("Item")
 
-_CHUNK = 1 << 17  # elements: so many stay in a processor's cache
+_CHUNK = 1 << 18  # elements: threads wait for Python's lock where pieces are smaller
 _SHARED = 1 << 20  # elements from which on several threads are worth it
-_MOST = 16
+_MOST = 12
 
 
 def mapped(function: Callable[..., Array], dtype: Any, *arrays: Array) -> Array:

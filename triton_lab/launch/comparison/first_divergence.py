@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from triton_lab import messages
 from triton_lab.launch.access import Access, elements_at
 from triton_lab.launch.comparison.argument_difference import Compared
-from triton_lab.launch.comparison.chunks import in_order
+from triton_lab.launch.comparison.chunks import gathered
+from triton_lab.launch.comparison.stored_elements import number_last, store_events
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.instrumented_copy import Twin
 from triton_lab.launch.replay.value_origin import Origin
@@ -21,7 +22,6 @@ from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
-    from triton_lab.launch.recording.access_event import AccessEvent
 
 Array = NDArray[Any]
 
@@ -149,30 +149,24 @@ def first_store(launch: Launch, arguments: Sequence[Compared], other: Launch | N
 def _earliest(launch: Launch, one: Compared, bad: Array) -> Any:
     """The bad element whose last store came first: its key (order, program, lane), access, event, lanes, elements."""
     argument = launch.argument(one.name)
-    accesses = [access for access in launch.done if access.kind != "load" and access.argument == one.name]
-    events = sorted(
-        ((event.order, access, k, event) for access in accesses for k, event in enumerate(access.events)),
-        key=lambda entry: entry[0],
-    )
-    last = np.full(bad.size, -1, np.int32)
+    last = number_last(launch, one.name, bad.size, programs=False)
 
-    def places(entry: tuple[int, Access, int, AccessEvent]) -> Array:
-        event = entry[3]
-        return elements_at(event.addresses()[event.active()] - argument.address, argument)
+    def least(_start: int, wrong: Array, event: Array) -> int | None:
+        numbers = event[wrong & (event >= 0)]
+        return int(numbers.min()) if numbers.size else None
 
-    for number, at in enumerate(in_order(places, events, bad.size)):
-        last[at if len(at) and at.min() >= 0 else at[at >= 0]] = number
-    stored = last[bad & (last >= 0)]
-    if not stored.size:
+    stored = [number for number in gathered(least, bad, last) if number is not None]
+    if not stored:
         return None
-    number = int(stored.min())
-    order, access, position, event = events[number]
+    number = min(stored)
+    found = store_events(launch, one.name)[number]
+    access, position, event = found.access, found.position, found.event
     elements = elements_at(event.addresses() - argument.address, argument).reshape(len(event.programs), -1)
     there = event.active().reshape(elements.shape) & (elements >= 0)
     hit = there & np.where(elements >= 0, bad[elements] & (last[elements] == number), False)
     row = int(np.argmax(hit.any(axis=1)))
     lanes = np.flatnonzero(hit[row])
-    key = (order, int(event.programs[row]), int(lanes[0]))
+    key = (event.order, int(event.programs[row]), int(lanes[0]))
     return key, one, access, position, lanes, elements[row][lanes]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -126,11 +126,13 @@ def crowded(cells: npt.NDArray[Any], seen: CellFrame) -> bool:
     return False
 
 
-def cell_labels(layout: CellLayout, words: Sequence[str], room: tuple[float, float] = style.ROOM) -> list[Label]:
+def cell_labels(layout: CellLayout, words: Iterable[str], room: tuple[float, float] = style.ROOM) -> list[Label]:
     """Words in single cells, ``words`` (cells,), if cells are few and all wide enough."""
     seen = frame(layout, room)
-    widest = max(map(len, words), default=0) * style.CHARACTER + 2
-    if layout.binned or layout.cells > MOST or seen.cell_width < widest or seen.cell_height < LINE:
+    if layout.binned or layout.cells > MOST or seen.cell_height < LINE:
+        return []
+    words = list(words)
+    if seen.cell_width < max(map(len, words), default=0) * style.CHARACTER + 2:
         return []
     panel, inner = np.divmod(np.arange(layout.cells), max(1, layout.rows * layout.columns))
     row, column = np.divmod(inner, max(1, layout.columns))

@@ -70,9 +70,9 @@ def value_heatmap(
     styles = [(0, 0, 0, 0), *((start + k,) * 3 + (style.PLAIN,) for k in range(levels)), *marks]
     used = np.isin(np.arange(levels + 1, levels + 4), cells[there])
     cells[~there] = 0
-    words = [
+    words = (
         number_text(value) if here and np.isfinite(value) else "" for value, here in zip(numbers, there, strict=True)
-    ]
+    )
     return Heatmap(
         layout,
         cells.astype(np.uint8),

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
-from triton_lab.launch.access import elements_at
 from triton_lab.launch.comparison import element_differences, number_formats
 from triton_lab.launch.comparison.argument_difference import Compared, Worst
-from triton_lab.launch.comparison.chunks import gathered, in_order
+from triton_lab.launch.comparison.chunks import gathered
+from triton_lab.launch.comparison.stored_elements import number_last
 from triton_lab.launch.element_index import Ints
 from triton_lab.localization import N_, _
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
@@ -24,7 +24,6 @@ from triton_lab.views.drawing.value_cells import finite_range, value_heatmap
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
-    from triton_lab.launch.recording.access_event import AccessEvent
 
 Floats = NDArray[np.float64]
 
@@ -145,7 +144,7 @@ class ComparedPicture:
             cell = self.layout.cells_at(np.arange(start, start + len(a), dtype=number))
             first = int(cell.min())
             most = np.full(int(cell.max()) - first + 1, -1.0)
-            np.maximum.at(most, cell - first, rank)
+            _raise_to(most, cell - first, rank)
             there = np.flatnonzero(rank == most[cell - first])[::-1]  # among equal errors the first one counts
             shown = np.full(len(most), -1, np.int64)
             shown[cell[there] - first] = there + start
@@ -153,7 +152,7 @@ class ComparedPicture:
             if programs:
                 known = program >= 0
                 stored = (program, rank) if known.all() else (program[known], rank[known])
-                np.maximum.at(by_program, *stored)
+                _raise_to(by_program, *stored)
             sides = [side if side.dtype == np.float32 else number_formats.wide(side) for side in (a, b)]
             ends = finite_range(*sides) if any(np.isfinite(side).any() for side in sides) else None
             return _Seen(shown, most, by_program, max(finite_range(size)[1], 0.0), ends, first)
@@ -165,25 +164,9 @@ class ComparedPicture:
     @cached_property
     def programs(self) -> NDArray[np.int32]:
         """The program (elements,) that stored each element last, -1 for none."""
-        launch = self.launch
-        found = np.full(self.one.a.size, -1, np.int32)
-        if launch is None:
-            return found
-        argument = launch.argument(self.one.name)
-        stores = [access for access in launch.done if access.kind != "load" and access.argument == self.one.name]
-        events = sorted((event for access in stores for event in access.events), key=lambda event: event.order)
-
-        def stored(event: AccessEvent) -> tuple[Ints, NDArray[np.int32]]:
-            active = event.active()
-            at = elements_at(event.addresses()[active] - argument.address, argument)
-            program = event.programs.astype(np.int32).reshape(-1, *(1,) * (active.ndim - 1))
-            return at, np.broadcast_to(program, active.shape)[active]
-
-        for at, program in in_order(stored, events, found.size):
-            if len(at) and at.min() < 0:
-                at, program = at[at >= 0], program[at >= 0]
-            found[at] = program
-        return found
+        if self.launch is None:
+            return np.full(self.one.a.size, -1, np.int32)
+        return number_last(self.launch, self.one.name, self.one.a.size, programs=True)
 
     @cached_property
     def heatmaps(self) -> tuple[Heatmap, ...]:
@@ -241,6 +224,13 @@ class ComparedPicture:
             "programs": buffer(self.programs[at].astype(np.int32)),
             "worst": buffer(at.astype(np.uint32)),
         }
+
+
+def _raise_to(most: Floats, group: NDArray[Any], rank: Floats) -> None:
+    """Raise ``most`` (groups,) to the greatest ``rank`` (elements,) of each group; neighbours often share a group."""
+    heads = np.flatnonzero(np.append(len(group) > 0, group[1:] != group[:-1]))
+    if len(heads):
+        np.maximum.at(most, group[heads], np.maximum.reduceat(rank, heads))
 
 
 def row(one: Compared) -> tuple[str, ...]:

@@ -163,7 +163,7 @@ def test_another_word_in_the_wrong_place_is_pythons_to_tell(run: Callable[[str],
     assert "'return' outside function" in shell.error()
 
 
-@pytest.mark.parametrize("argument", ["np.zeros(4)", "[1.0, 2.0]", "torch.zeros(4).to_sparse()", "fake(4)"])
+@pytest.mark.parametrize("argument", ["[1.0, 2.0]", "torch.zeros(4).to_sparse()", "fake(4)"])
 def test_what_is_no_tensor_is_named(
     argument: str, run: Callable[[str], Any], shell: SimpleNamespace, wording: Wording
 ) -> None:

@@ -73,12 +73,12 @@ def zero_kernel(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, BLOCK), 0.0)
 
 
-@mistake(zero_kernel, "refused", says="torch.from_numpy")
-def array_of_numpy() -> None:
-    """A kernel takes tensors."""
+@mistake(zero_kernel, "refused", says="positive strides")
+def reversed_array() -> None:
+    """A tensor has no negative strides, so it cannot share the memory of such an array."""
     import numpy as np
 
-    zero_kernel[(1,)](np.ones(64, dtype=np.float32), BLOCK=64)  # BUG
+    zero_kernel[(1,)](np.ones(64, dtype=np.float32)[::-1], BLOCK=64)  # BUG
 
 
 @triton.jit

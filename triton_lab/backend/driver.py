@@ -28,10 +28,12 @@ class CPUDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
+        from triton_lab.backend.plugin import array_arguments
         from triton_lab.backend.plugin.kernel_loading import Utils
         from triton_lab.backend.plugin.triton_cache import guard
 
         guard()
+        array_arguments.install()
         self.utils = Utils()
 
     def launcher_cls(self, source: Any, metadata: Any) -> Any:

@@ -140,9 +140,12 @@ def _is_torchs(tensor: Any) -> bool:
 
 
 def _tensors(objects: Sequence[Any]) -> Iterator[Any]:
-    torch: Any = sys.modules["torch"]
+    torch: Any = sys.modules.get("torch")
+    if torch is None:
+        return iter(())
+    fake = getattr(sys.modules.get("torch._subclasses.fake_tensor"), "FakeTensor", ())  # these have no memory
     # `isinstance` would run foreign code: lazy proxies answer it.
-    kinds = {kind for kind in set(map(type, objects)) if issubclass(kind, torch.Tensor)}
+    kinds = {kind for kind in set(map(type, objects)) if issubclass(kind, torch.Tensor) and not issubclass(kind, fake)}
     return itertools.compress(objects, map(kinds.__contains__, map(type, objects)))
 
 

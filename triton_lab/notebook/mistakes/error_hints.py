@@ -27,15 +27,10 @@ def hint_for(error: BaseException) -> str:
 
 def _no_memory(error: BaseException) -> str:
     """The hint for an argument that is no tensor, or has no memory that a pointer could point to."""
-    import numpy as np
     import torch
 
     for _unused, given, _unused in _launches(error):
         for name, value in given.items():
-            if isinstance(value, np.ndarray):
-                return _(
-                    "argument {name} is a NumPy array. Pass torch.from_numpy({name2}), which shares its memory."
-                ).format(name=repr(name), name2=name)
             if isinstance(value, list):
                 return _("argument {name} is a list. Pass torch.tensor({name2}).").format(name=repr(name), name2=name)
             if isinstance(value, torch.Tensor) and value.layout != torch.strided:

@@ -138,11 +138,7 @@ def _read_otherwise(name: str, value: Any) -> str:
         return _("Pass the numbers as arguments, one by one: {name}[...] in the launch, not in the kernel.").format(
             name=name
         )
-    if kind == "ndarray":
-        return _("Pass torch.from_numpy({name}) as an argument, and load from it: tl.load({name} + i).").format(
-            name=name
-        )
-    if kind in ("Tensor", "Parameter"):
+    if kind in ("Tensor", "Parameter", "ndarray"):
         return _("Pass `{name}` as an argument: the kernel gets a pointer to it.").format(name=name)
     if kind == "dtype":
         near = str(value).removeprefix("torch.")

@@ -1,0 +1,90 @@
+"""Arrays of other libraries as kernel arguments: a kernel gets a tensor that shares an array's memory.
+
+NumPy's arrays are taken, those of JAX, CuPy and others with ``__dlpack__``, and all objects that describe their memory
+by ``__array_interface__`` or ``__cuda_array_interface__``. Nothing is copied.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+import numpy as np
+from triton.runtime import jit
+
+from triton_lab.backend.plugin.kernel_arguments import ArgumentError
+from triton_lab.localization import _
+
+_PROTOCOLS = ("__dlpack__", "__array_interface__", "__cuda_array_interface__")
+
+
+def install() -> None:
+    """Let kernels take such arrays from now on. Without them, Triton finds a type for each argument, as ever."""
+    made = jit.create_function_from_signature
+    if hasattr(made, "__wrapped__"):
+        return
+
+    @functools.wraps(made)
+    def create(signature: Any, parameters: Any, backend: Any) -> Any:
+        bind = made(signature, parameters, backend)
+
+        def bound(*arguments: Any, **named: Any) -> Any:
+            try:
+                return bind(*arguments, **named)
+            except TypeError:
+                if not any(map(_is_array, (*arguments, *named.values()))):
+                    raise
+            names = (parameter.name for parameter in parameters)
+            return bind(
+                *map(tensor_over, names, arguments), **{name: tensor_over(name, one) for name, one in named.items()}
+            )
+
+        return bound
+
+    jit.create_function_from_signature = create
+
+
+def _is_array(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_is_array, value))
+    known = hasattr(value, "data_ptr") or isinstance(value, np.generic)
+    return not known and any(hasattr(type(value), protocol) for protocol in _PROTOCOLS)
+
+
+def tensor_over(name: str, value: Any) -> Any:
+    """A tensor that shares the memory of argument ``name``, if it is an array; in a tuple, each of its arrays.
+
+    Raises ArgumentError for an array that no tensor can describe.
+    """
+    if isinstance(value, tuple) and _is_array(value):
+        items = [tensor_over(f"{name}[{position}]", item) for position, item in enumerate(value)]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if not _is_array(value):
+        return value
+    import torch
+    import torch.utils.dlpack
+
+    try:
+        if hasattr(value, "__cuda_array_interface__"):
+            return torch.as_tensor(value, device="cuda")
+        if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
+            with warnings.catch_warnings():
+                # What may only be read stays so: a store to it is an error of the launch.
+                warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+                return torch.from_numpy(np.asarray(value))
+        return torch.utils.dlpack.from_dlpack(value)
+    except (TypeError, ValueError, RuntimeError, BufferError, AssertionError) as error:
+        raise ArgumentError(
+            _(
+                "argument {name} is a {kind} whose memory no tensor can share ({reason}). Copy it to an array of "
+                "numbers with positive strides, for example np.array(..., dtype=np.float32), and pass that"
+            ).format(name=repr(name), kind=_kind(value), reason=str(error).split("\n", 1)[0].rstrip("."))
+        ) from None
+
+
+def _kind(value: Any) -> str:
+    """The type of an array as its users call it: ``numpy.ndarray of int64``."""
+    kind = type(value)
+    library, dtype = kind.__module__.split(".")[0], getattr(value, "dtype", None)
+    return f"{library}.{kind.__name__}" + ("" if dtype is None else f" of {dtype}")

@@ -55,6 +55,11 @@ class Limits:
     schedule: str = LAZY
 
 
+def batch_size(limits: Limits, footprint: int) -> int:
+    """How many programs run together, of which each has ``footprint`` bytes of live values."""
+    return limits.batch or max(1, min(BATCH_BYTES, limits.memory) // max(1, footprint))
+
+
 class Machine:
     """One launch: a kernel, its arguments, its grid and its memory."""
 
@@ -132,10 +137,7 @@ class Machine:
 
     def batch_size(self) -> int:
         """How many programs run together."""
-        if self.limits.batch is not None:
-            return self.limits.batch
-        kernel = self.executable.routines[self.executable.plan.kernel.name]
-        return max(1, min(BATCH_BYTES, self.limits.memory) // max(1, kernel.footprint))
+        return batch_size(self.limits, self.executable.routines[self.executable.plan.kernel.name].footprint)
 
     def tick(self, loop: Op, frame: Frame) -> None:
         """Called once per iteration of every loop. Raises StepLimit beyond the limit."""

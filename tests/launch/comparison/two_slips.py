@@ -1,27 +1,38 @@
-"""Kernels that are off by two things at once: each slip is a constexpr that turns it on, and its lines are marked."""
+"""Kernels that are off by two things at once: each slip is a constexpr that turns it on, and its lines are marked.
+
+Tests try each slip with the next one of its kernel. ``python -m tests.launch.comparison.two_slips`` tries all pairs,
+and prints those of which a slip is not named.
+"""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
+import triton_lab as lab
+from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.slips import randn
+from triton_lab.launch.comparison.experiment_results import Causes, Half
+
+LONG = 60.0  # seconds: other processes may keep this one from its work
 
 
 @dataclass(frozen=True)
 class Two:
     """``run`` launches ``kernel`` with ``slips`` on, and ``right`` is what it should have made.
 
-    Of each slip one of its ``causes`` has to be named, with one of the lines that are marked with it.
+    Of each slip one of its ``causes`` has to be named, with one of the lines that are marked with it. ``adjacent``: the
+    second slip is listed next to the first.
     """
 
     kernel: Any
@@ -29,6 +40,7 @@ class Two:
     causes: tuple[tuple[str, ...], tuple[str, ...]]
     run: Callable[[], Any]
     right: torch.Tensor
+    adjacent: bool
 
     @property
     def name(self) -> str:
@@ -48,7 +60,8 @@ def twos(
         if (one, two) not in left_out:
             on = {slip: slip in (one, two) for slip in slips}
             causes = tuple((each,) if isinstance(each, str) else each for each in (slips[one], slips[two]))
-            yield Two(kernel, (one, two), (causes[0], causes[1]), lambda on=on: run(**on), right)
+            adjacent = (one, two) in pairwise(slips)
+            yield Two(kernel, (one, two), (causes[0], causes[1]), lambda on=on: run(**on), right, adjacent)
 
 
 MASK = ("the mask", "a comparison")
@@ -365,3 +378,33 @@ MAKERS = (
     rotations, entropies, sums,
 )  # fmt: skip
 TWOS = [two for maker in MAKERS for two in maker()]
+
+
+def names(half: Half, two: Two, which: int) -> bool:
+    """Whether ``half`` is one of the two slips, on one of its lines."""
+    text = f"{half.cause} {half.name}"
+    return any(cause in half.cause for cause in two.causes[which]) and any(
+        re.search(rf"\b{line}\b", text) for line in two.lines(two.slips[which])
+    )
+
+
+def named(causes: Causes, two: Two) -> bool:
+    """Whether both slips are what `causes` found."""
+    if not causes.known or causes.pair is None:
+        return False
+    one, other = causes.pair.halves
+    return any(names(a, two, 0) and names(b, two, 1) for a, b in ((one, other), (other, one)))
+
+
+def main() -> None:
+    missed = 0
+    for two in TWOS:
+        causes = lab.compare(recorded(two.run), two.right).causes(LONG)
+        if not named(causes, two):
+            missed += 1
+            print(f"{two.name}: {causes.cause}")
+    print(f"{len(TWOS) - missed} of {len(TWOS)} pairs are named")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,8 +19,9 @@ import triton_lab as lab
 from tests.planted import bounds_indices, bounds_masks, bounds_pointers, through_control
 from tests.planted.plant import Plant
 from tests.wordings import Wording
+from triton_lab.backend.plugin import launcher
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.launch.diagnosis import fix
+from triton_lab.launch.diagnosis import fix, tried_fixes
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
 
@@ -33,10 +34,12 @@ PLANTS = [
 ]
 
 
-def stopped(run: object) -> tuple[Launch, Finding]:
+def stopped(run: object, seconds: float | None = None) -> tuple[Launch, Finding]:
+    """The launch that a kernel's error stopped, as if it had taken ``seconds``."""
     with lab.record() as launches, contextlib.suppress(KernelError):
         run()  # type: ignore[operator]
     launch = launches[-1]
+    launch.interpreted = launch.interpreted if seconds is None else seconds
     return launch, next(one for one in launch.findings if one.stopped)
 
 
@@ -119,6 +122,23 @@ def test_a_store_that_leaves_elements_out_lacks_more_than_a_mask_and_a_load_may(
     _, finding = stopped(lambda: late_kernel[(3,)](torch.ones(100), torch.zeros(100), 100, stores, BLOCK=32))
     assert finding.message.startswith("store" if stores else "load")
     assert (finding.fix is None) == stores
+
+
+def test_whether_a_fix_is_offered_depends_on_what_the_launch_computes_and_not_on_its_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run() -> None:
+        plain_kernel[(4,)](torch.ones(100), torch.zeros(100), 100, BLOCK=32)
+
+    assert stopped(run, seconds=60.0)[1].fix is not None
+    monkeypatch.setattr(launcher.limits, "batch", 1)
+    launch, _ = stopped(run)
+    # Four batches of one program each, without a loop.
+    kernel = launch.executable.plan.kernel
+    operations = sum(1 for _ in kernel.walk()) * tried_fixes._OPERATION
+    assert tried_fixes._computed(launch) == 4 * (operations + launch.executable.routines[kernel.name].footprint)
+    monkeypatch.setattr(tried_fixes, "_MOST_BYTES", tried_fixes._computed(launch) - 1)
+    assert stopped(run)[1].fix is None
 
 
 def test_two_masks_that_are_missing_are_two_edits_in_the_users_own_names() -> None:

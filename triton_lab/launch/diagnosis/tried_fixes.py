@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.interpreter.kernel_errors import KernelError, StepLimit, from_signal
+from triton_lab.interpreter.machine import batch_size
 from triton_lab.launch.diagnosis.finding import Finding, Fix
 from triton_lab.launch.diagnosis.fix import edited, edits, filled
 from triton_lab.launch.diagnosis.fix_policy import FixPolicy, Repair
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
 
-# The most edits in a fix, the most tries, the most seconds of a launch that is tried, and the most loop iterations.
-_EDITS, _TRIES, _SECONDS, _STEPS = 3, 12, 0.5, 10_000
+# The most edits in a fix, the most tries, and the most loop iterations.
+_EDITS, _TRIES, _STEPS = 3, 12, 10_000
 _ROOM = 64 << 20
+# A launch is tried again if it computes at most so many bytes, which takes about half a second: a fix must not depend
+# on the machine or on what else it does. An operation on a batch of programs costs as much as computing `_OPERATION`.
+_MOST_BYTES, _OPERATION = 512 << 20, 10_000
 
 _MASKED = N_(
     "The value comes from masked-off lanes of a load: they are 0 in this run and "
@@ -79,7 +83,18 @@ def _filled(launch: Launch, finding: Finding, findings: Sequence[Finding], check
 def _can_be_tried(launch: Launch) -> bool:
     kept = launch.snapshot is not None and not launch.snapshot.missing and launch.tape is not None
     source = launch.compiled[0]
-    return kept and launch.interpreted <= _SECONDS and source is not None and source.fn.fn is not None
+    return kept and _computed(launch) <= _MOST_BYTES and source is not None and source.fn.fn is not None
+
+
+def _computed(launch: Launch) -> int:
+    """About the bytes of values that a replay computes, with what its operations cost besides."""
+    assert launch.tape is not None
+    plan = launch.executable.plan
+    footprint = launch.executable.routines[plan.kernel.name].footprint
+    size = min(launch.programs, batch_size(launch.tape.limits, footprint))
+    turns = math.ceil(launch.programs / max(1, size)) + (launch.tape.steps or 0)
+    operations = sum(1 for _unused in plan.kernel.walk())
+    return turns * (operations * _OPERATION + size * footprint)
 
 
 def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check, policy: FixPolicy) -> Finding:

@@ -59,9 +59,9 @@ def folder_of(module: str) -> str:
 
 def imports(module: str, path: Path, known: Iterable[str]) -> Iterator[Import]:
     """What a module imports from the package, relative imports and modules that strings name included."""
-    tree, names = source(path).tree, frozenset(known)
-    yield from _imports(tree.body, module, names, "module")
-    for node in ast.walk(tree):
+    read, names = source(path), frozenset(known)
+    yield from _imports(read.tree.body, module, names, "module")
+    for node in read.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and (found := _NAMED.fullmatch(node.value)):
             name = found[1].replace(".", "/")
             if name in names and not (PACKAGE / name).is_dir():  # a package's name alone is a prefix that is looked for

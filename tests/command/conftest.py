@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tests import warm
 from triton_lab.command.main import triton_lab_command
 
 Call = Callable[..., Any]
+# What a command imports of others before it starts a script, in a process of its own.
+_IMPORTED = ("numpy", "click", "rich.console", "triton")
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def call() -> Call:
 
 def _of_its_own(words: tuple[str, ...], env: dict[str, str]) -> Done:
     done = subprocess.run(
-        [sys.executable, "-m", "triton_lab", *words],
+        warm.command("-m", "triton_lab", *words, modules=_IMPORTED),
         capture_output=True,
         text=True,
         check=False,

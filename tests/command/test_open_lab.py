@@ -115,3 +115,10 @@ def test_the_command_is_light_until_something_is_asked_for() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]" and "doctor" in done.stdout
+
+
+def test_what_reports_findings_does_without_torch() -> None:
+    """The process of `triton-lab check` waits for that of the script, which imports torch itself."""
+    code = "import sys, triton_lab.command.console_report as report; report.rules(); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.command.conftest import Call
 
 SCRIPT = """import sys
 import torch, triton, triton.language as tl
@@ -35,16 +36,23 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def checked(script: Path, *options: str, size: int = 32, stages: int = 1) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code, and the findings of kind `resources`."""
-    command = [sys.executable, "-m", "triton_lab", "check", "--format", "json", *options]
-    done = subprocess.run([*command, str(script), str(size), str(stages)], capture_output=True, text=True, timeout=300)
-    found = json.loads(done.stdout)["findings"] if done.stdout.startswith("{") else []
-    return done.returncode, [one for one in found if one["kind"] == "resources"]
+Checked = Callable[..., tuple[int, list[dict[str, Any]]]]
 
 
-def test_shared_memory_that_a_gpu_does_not_have_is_an_error(script: Path) -> None:
-    code, (found,) = checked(script, "--target", "sm_90", size=256, stages=4)
+@pytest.fixture
+def checked(script: Path, call: Call) -> Checked:
+    """The exit code, and the findings of kind `resources`, of the script with these options."""
+
+    def ran(*options: str, size: int = 32, stages: int = 1) -> tuple[int, list[dict[str, Any]]]:
+        done = call("check", "--format", "json", *options, str(script), str(size), str(stages))
+        found = json.loads(done.stdout)["findings"] if done.stdout.startswith("{") else []
+        return done.exit_code, [one for one in found if one["kind"] == "resources"]
+
+    return ran
+
+
+def test_shared_memory_that_a_gpu_does_not_have_is_an_error(checked: Checked) -> None:
+    code, (found,) = checked("--target", "sm_90", size=256, stages=1)
     assert code == 1 and found["severity"] == "error"
     assert "262,144 bytes" in found["message"] and "232,448" in found["message"]
 
@@ -56,10 +64,10 @@ def test_shared_memory_that_a_gpu_does_not_have_is_an_error(script: Path) -> Non
         (("--max-registers", "8", "--max-shared", "16", "--min-occupancy", "100"), 1),
     ],
 )
-def test_a_limit_is_a_gate(script: Path, options: tuple[str, ...], code: int) -> None:
-    ended, found = checked(script, *options)
+def test_a_limit_is_a_gate(checked: Checked, options: tuple[str, ...], code: int) -> None:
+    ended, found = checked(*options)
     assert (ended, len(found)) == (code, code)
 
 
-def test_a_target_that_does_not_exist_is_refused(script: Path) -> None:
-    assert checked(script, "--target", "sm_99")[0] == 2
+def test_a_target_that_does_not_exist_is_refused(checked: Checked) -> None:
+    assert checked("--target", "sm_99")[0] == 2

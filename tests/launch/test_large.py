@@ -19,8 +19,8 @@ from tests.wordings import Wording
 from triton_lab.interpreter.memory_regions import MemoryRegion
 from triton_lab.launch.diagnosis.launch_assertion import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.poison import POISONED
 from triton_lab.launch.recording.snapshot import PAGE, SavedRegion, untouched
-from triton_lab.launch.recording.uninitialized_memory import POISONED
 
 HUGE = 3 << 30  # bytes, of which only what is touched exists
 

@@ -16,7 +16,8 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 import triton_lab
 from triton_lab.launch.byte_ranges import Ranges
-from triton_lab.launch.recording.uninitialized_memory import POISON, FreshMemory, pattern, still_poisoned
+from triton_lab.launch.recording.poison import POISON, pattern, still_poisoned
+from triton_lab.launch.recording.uninitialized_memory import FreshMemory
 
 
 def held(start: int, stop: int) -> np.ndarray:

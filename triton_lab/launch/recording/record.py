@@ -30,8 +30,9 @@ from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.forked_launches import Forked
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
 from triton_lab.launch.recording.launch_site import launch_site
+from triton_lab.launch.recording.poison import POISONED, still_poisoned
 from triton_lab.launch.recording.tape import Tape
-from triton_lab.launch.recording.uninitialized_memory import POISONED, FreshMemory, still_poisoned
+from triton_lab.launch.recording.uninitialized_memory import FreshMemory
 from triton_lab.launch.recording.unrecordable import refused
 from triton_lab.launch.recording.watched_trials import WatchedTrials
 from triton_lab.launch.recording.watcher import Watcher

@@ -1,19 +1,16 @@
 """Uninitialised memory: storages from `torch.empty` while a record is running.
 
-Such storages are filled with a pattern, the *poison*, before the program gets them. A byte counts as uninitialised if
+Such storages are filled with a pattern (`poison`) before the program gets them. A byte counts as uninitialised if
 no write to it was seen (torch's operations and recorded launches are seen) and it still holds the poison (NumPy and
 other libraries write unseen).
 
 A copy of such memory (by `clone`, `to`, `cat`) is uninitialised too: the poison is written again where the copy lies,
 since a conversion changes its bytes.
-
-The poison is NaN as a float of 16, 32 or 64 bits, and huge as an integer of 32 or 64 bits, so a result that depends on
-it looks wrong. Its eight bytes differ, and none is 0 or 255, so written memory rarely looks like it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
@@ -23,18 +20,9 @@ import torch
 
 from triton_lab.launch.access_footprint import tensor_bytes
 from triton_lab.launch.byte_ranges import NOTHING, Ranges, true_ranges
+from triton_lab.launch.recording.poison import POISON, pattern, still_poisoned
 from triton_lab.launch.recording.torch_calls import TorchCalls, of_this_thread
 from triton_lab.launch.recording.torch_moves import copied
-
-Bytes = npt.NDArray[np.uint8]
-
-POISON = np.array([0xF9, 0x7F, 0xFE, 0x7F, 0xFB, 0x7F, 0xFD, 0x7F], np.uint8)
-
-# Storages of more bytes are not filled with the poison.
-POISONED = 256 << 20
-
-# One byte equals the poison by chance in one of 256 cases; this many in a row do not.
-_LEAST = 4
 
 _ATEN = torch.ops.aten
 _GIVES_EMPTY = frozenset(
@@ -50,12 +38,6 @@ _GIVES_EMPTY = frozenset(
 _RESIZES = frozenset({_ATEN.resize_, _ATEN.resize_as_})
 # These change the tensor, not the memory.
 _WRITES_NOTHING = frozenset({*_RESIZES, _ATEN.set_, _ATEN.requires_grad_, _ATEN.empty})
-
-
-def pattern(start: int, size: int) -> Bytes:
-    """The poison for ``size`` bytes at address ``start``; its phase depends on the address."""
-    phase = start % len(POISON)
-    return np.resize(np.roll(POISON, -phase), size)
 
 
 class FreshMemory:
@@ -266,33 +248,3 @@ def _written(func: Any) -> tuple[tuple[int, str], ...]:
 def _extent(tensor: torch.Tensor) -> Ranges:
     """The bytes of a tensor's elements."""
     return tensor_bytes(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.element_size())
-
-
-# Memory is compared with the poison in pieces of this many bytes.
-_PIECE = 1 << 24
-
-
-def still_poisoned(unwritten: Ranges, held: Callable[[int, int], Bytes]) -> Ranges:
-    """The ``unwritten`` bytes that still hold the poison, so that unseen writes are excluded too.
-
-    ``held(start, stop)`` returns the bytes of memory. If only some bytes of a piece match, runs of fewer than four are
-    left out, as they may match by chance.
-    """
-    found = NOTHING
-    if not len(unwritten):
-        return found
-    for start, stop in _pieces(unwritten):
-        same = held(start, stop) == pattern(start, stop - start)
-        if bool(same.all()):
-            found |= Ranges.of([start], [stop])
-            continue
-        rows = true_ranges(same, start)
-        long = rows.stop - rows.start >= _LEAST
-        found |= Ranges.of(rows.start[long], rows.stop[long])
-    return found
-
-
-def _pieces(ranges: Ranges) -> Iterator[tuple[int, int]]:
-    for start, stop in zip(ranges.start.tolist(), ranges.stop.tolist(), strict=True):
-        for first in range(start, stop, _PIECE):
-            yield first, min(stop, first + _PIECE)

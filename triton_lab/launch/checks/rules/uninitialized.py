@@ -21,8 +21,8 @@ from triton_lab.launch.checks.race.races import Races
 from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import ERROR
+from triton_lab.launch.recording.poison import POISONED, still_poisoned
 from triton_lab.launch.recording.replay_error import CannotReplay
-from triton_lab.launch.recording.uninitialized_memory import POISONED, still_poisoned
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.localization import N_, _, translated
 

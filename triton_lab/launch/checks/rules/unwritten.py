@@ -20,8 +20,8 @@ from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Writ
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
+from triton_lab.launch.recording.poison import still_poisoned
 from triton_lab.launch.recording.replay_error import CannotReplay
-from triton_lab.launch.recording.uninitialized_memory import still_poisoned
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count as counted
 from triton_lab.messages import number

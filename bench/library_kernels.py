@@ -43,7 +43,7 @@ def engines_of(library: str) -> dict[str, Any]:
         for name, call in calls.items():
             engine.lately.clear()
             try:
-                _both_ways(call())
+                both_ways(call())
             except Exception as error:  # whatever it is, the others are still worth a look
                 failed[name] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             for kernel in dict.fromkeys(ran.kernel for ran in engine.lately):
@@ -62,7 +62,7 @@ def _told(launches: list[engine.EngineRun]) -> str:
     return "; ".join(reasons)
 
 
-def _both_ways(results: Any) -> None:
+def both_ways(results: Any) -> None:
     """Run what belongs to the gradients of all results that have any."""
     found = results if isinstance(results, tuple) else (results,)
     with_gradient = [x for x in found if isinstance(x, torch.Tensor) and x.requires_grad]

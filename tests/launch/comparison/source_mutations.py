@@ -1,32 +1,37 @@
 """Slips planted in kernels' sources by rules of their own: each mutates one node of the kernel's syntax tree.
 
 ``python -m tests.launch.comparison.source_mutations [COUNT] [SEED]`` plants some in the examples and prints what
-`lab.compare` says of them: the share whose line is named first, and the time.
+`lab.compare` says of them by class, and the time. With ``--libraries`` it plants them in kernels of public libraries:
+those that `bench.library_kernels` calls, if they are installed or lie on PYTHONPATH.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
 
 from __future__ import annotations
 
+import argparse
 import ast
 import copy
-import linecache
+import importlib.util
 import random
-import re
-import statistics
 import sys
-import time
-import types
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 import triton
 
 import triton_lab as lab
+from bench import library_kernels
+from tests.launch.comparison.judgement import Judgement, compiled, counted, judged
 from triton_lab.examples import all_examples
 from triton_lab.examples.example import Example
-from triton_lab.launch.comparison.argument_difference import DIFFERENT
+from triton_lab.launch.comparison.launch_results import of_launch
+from triton_lab.launch.launch import Launch
+from triton_lab.testing.cuda_on_cpu import in_place_of_a_gpu
 
 _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mod,
@@ -88,19 +93,8 @@ def _of_node(node: ast.AST, names: set[str]) -> Iterator[tuple[str, dict[str, An
 
 
 def applied(kernel: Any, mutation: Mutation) -> Any:
-    """The mutated kernel, a JIT function with the globals of ``kernel``; its lines are those of its own text."""
-    tree = copy.deepcopy(mutation.tree)
-    function = tree.body[0]
-    assert isinstance(function, ast.FunctionDef)
-    text = ast.unparse(tree)
-    file = f"<mutated {kernel.fn.__name__} {abs(hash(text))}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    module = types.ModuleType(f"mutated_{abs(hash(text))}")
-    vars(module).update(kernel.fn.__globals__)
-    module.__file__ = file
-    exec(compile(text, file, "exec"), vars(module))
-    made = vars(module)[kernel.fn.__name__]
-    return made if isinstance(made, triton.runtime.JITFunction) else triton.jit(made)
+    """The mutated kernel; its lines are those of its own text."""
+    return compiled(kernel, ast.unparse(mutation.tree))
 
 
 def lines_of(mutation: Mutation, source: str) -> set[int]:
@@ -109,90 +103,161 @@ def lines_of(mutation: Mutation, source: str) -> set[int]:
     return {k + 1 for k, (one, other) in enumerate(zip(before, after, strict=True)) if one != other}
 
 
-@dataclass
-class Outcome:
-    """What was said of one mutation: ``named`` the right line, another line, or no cause."""
+@dataclass(frozen=True)
+class Host:
+    """What mutations are planted in: ``run`` makes the same launches each time, ``package`` holds their kernels."""
 
-    example: str
+    name: str
+    package: str
+    run: Callable[[], Any]
+
+    def recorded(self) -> list[Launch]:
+        with lab.target("cpu"), lab.record() as launches:
+            self.run()
+        return list(launches)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Where a kernel is found when it is called: an attribute of a module, or of an autotuner around it."""
+
+    owner: Any
+    attribute: str
+
+
+def examples() -> Iterator[Host]:
+    def host(example: Example) -> Host:
+        inputs = example.inputs
+        return Host(
+            example.name, example.run.__module__, lambda: example.run(**inputs("small", 0, "cpu"))
+        )  # the inputs are made anew: some kernels work in place
+
+    return map(host, all_examples())
+
+
+def libraries() -> Iterator[Host]:
+    """The calls of each library that is there; says which is not."""
+    for library, calls in library_kernels.CALLS.items():
+        package = library_kernels.MODULES[library]
+        if importlib.util.find_spec(package) is None:
+            print(f"{library} is not installed: nothing is planted in it")
+            continue
+        with in_place_of_a_gpu(), torch.device("cuda"):
+            torch.manual_seed(0)
+            named = dict(calls())
+        for name, call in named.items():
+            yield Host(f"{library}, {name}", package, lambda call=call: _as_on_a_gpu(call))  # type: ignore[misc]
+
+
+def _as_on_a_gpu(call: Callable[[], Any]) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(in_place_of_a_gpu())
+        stack.enter_context(torch.device("cuda"))
+        stack.enter_context(warnings.catch_warnings(action="ignore"))
+        torch.manual_seed(0)
+        library_kernels.both_ways(call())
+
+
+def kernels_of(host: Host, launches: list[Launch]) -> dict[str, tuple[Any, list[Holder]]]:
+    """The kernels among ``launches``, by name, and what holds each. A name that two kernels have is left out."""
+    launched = {launch.kernel for launch in launches}
+    found: dict[str, dict[Any, list[Holder]]] = {}
+    for module_name, module in list(sys.modules.items()):
+        if module_name == host.package or module_name.startswith(f"{host.package}."):
+            for attribute, value in list(vars(module).items()):
+                holder = Holder(module, attribute)
+                while not isinstance(value, triton.runtime.JITFunction) and "fn" in getattr(value, "__dict__", {}):
+                    holder, value = Holder(value, "fn"), value.fn
+                if isinstance(value, triton.runtime.JITFunction) and value.fn.__name__ in launched:
+                    found.setdefault(value.fn.__name__, {}).setdefault(value, []).append(holder)
+    return {name: next(iter(each.items())) for name, each in found.items() if len(each) == 1}
+
+
+def launched_with(host: Host, kernel: Any, holders: list[Holder], mutated: Any) -> list[Launch]:
+    """The launches of ``host`` with ``mutated`` in the place of ``kernel``."""
+    try:
+        for holder in holders:
+            setattr(holder.owner, holder.attribute, mutated)
+        return host.recorded()
+    finally:
+        for holder in holders:
+            setattr(holder.owner, holder.attribute, kernel)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What was said of one mutation of ``kernel``."""
+
+    host: str
+    kernel: str
     kind: str
-    said: str  # "right", "wrong" or "nothing"
-    cause: str
-    seconds: float
+    judgement: Judgement
 
 
-def outcome(example: Example, seed: int) -> Outcome | None:
-    """Plant one mutation in an example and ask for the cause; None if it does not show, or the kernel fails."""
-    rng = random.Random(seed)
-    module = sys.modules[example.run.__module__]
-    with lab.target("cpu"), lab.record() as right:
-        example.run(**example.inputs("small", 0, "cpu"))
-    # Kernels under a decorator, such as an autotuner, are left alone.
-    kernels = {
-        name: kernel
-        for name, kernel in vars(module).items()
-        if isinstance(kernel, triton.runtime.JITFunction) and any(kernel.fn.__name__ == each.kernel for each in right)
-    }
+def planted(host: Host, rng: random.Random, kernel_name: str | None = None) -> Planted | None:
+    """Plant one mutation and ask for the cause; None if it does not show, or the kernel fails."""
+    right = host.recorded()
+    kernels = kernels_of(host, right)
     if not kernels:
         return None
-    name = rng.choice(sorted(kernels))
-    kernel = kernels[name]
-    source = kernel.src
-    every = list(mutations(source))
-    kinds = sorted({one.kind for one in every})
-    kind = rng.choice(kinds)
+    name = kernel_name or rng.choice(sorted(kernels))
+    kernel, holders = kernels[name]
+    every = list(mutations(kernel.src))
+    kind = rng.choice(sorted({one.kind for one in every}))
     mutation = rng.choice([one for one in every if one.kind == kind])
     try:
-        mutated = applied(kernel, mutation)
-        setattr(module, name, mutated)
-        with lab.target("cpu"), lab.record() as launches:
-            example.run(**example.inputs("small", 0, "cpu"))
+        launches = launched_with(host, kernel, holders, applied(kernel, mutation))
     except Exception:
         return None
-    finally:
-        setattr(module, name, kernel)
-    pairs = [(a, b) for a, b in zip(launches, right, strict=False) if a.kernel == kernel.fn.__name__]
+    pairs = [(a, b) for a, b in zip(launches, right, strict=False) if a.kernel == name]
     if not pairs or pairs[0][0].error is not None:
         return None
-    launch, meant = pairs[0]
-    from triton_lab.launch.comparison.launch_results import of_launch
-
-    results = of_launch(meant)
+    results = of_launch(pairs[0][1])
     try:
-        comparison = lab.compare(launch, {name: results.arrays[name] for name in results.written})
+        expected = {one: results.arrays[one] for one in results.written}
+        judgement = judged(pairs[0][0], expected, lines_of(mutation, kernel.src))
     except ValueError:
         return None
-    if not comparison.arguments or comparison.verdict != DIFFERENT:
-        return None
-    start = time.perf_counter()
-    causes = comparison.causes()
-    seconds = time.perf_counter() - start
-    named = {int(n) for part in re.findall(r"lines? ([\d and]+)", causes.cause) for n in re.findall(r"\d+", part)}
-    first = launch.first_line - 1
-    wrong = {line + first for line in lines_of(mutation, source)}
-    said = "nothing" if not causes.known else "right" if named & wrong else "wrong"
-    return Outcome(example.name, mutation.kind, said, causes.cause, seconds)
+    return judgement and Planted(host.name, name, kind, judgement)
+
+
+def each_in_turn(hosts: list[Host], rng: random.Random) -> Iterator[tuple[Host, str]]:
+    """The kernels of the hosts, again and again, in an order of chance."""
+    kernels = []
+    for host in hosts:
+        try:
+            kernels += [(host, name) for name in kernels_of(host, host.recorded())]
+        except Exception as error:  # a call that this machine cannot make
+            print(f"{host.name} fails: {type(error).__name__}: {str(error)[:100]}")
+    print(f"{len({name for _, name in kernels})} kernels", flush=True)
+    while kernels:
+        rng.shuffle(kernels)
+        yield from kernels
 
 
 def main() -> None:
-    count, seed = (int(one) for one in (*sys.argv[1:3], *("60", "0")[len(sys.argv[1:3]) :]))
-    rng, found = random.Random(seed), []
-    examples = list(all_examples())
+    parser = argparse.ArgumentParser()
+    parser.add_argument("count", type=int, nargs="?", default=60)
+    parser.add_argument("seed", type=int, nargs="?", default=0)
+    parser.add_argument("--libraries", action="store_true", help="plant in kernels of public libraries")
+    given = parser.parse_args()
+    rng, found = random.Random(given.seed), []
+    hosts = list(libraries() if given.libraries else examples())
     tries = 0
-    while len(found) < count and tries < 10 * count:
+    for host, name in each_in_turn(hosts, rng):
+        if len(found) == given.count or tries == 10 * given.count:
+            break
         tries += 1
-        one = outcome(rng.choice(examples), rng.randrange(1 << 30))
+        one = planted(host, rng, name)
         if one is not None:
             found.append(one)
-            print(f"{one.said:8} {one.seconds:6.2f} s  {one.example}: {one.kind}: {one.cause[:150]}", flush=True)
-    for kind in sorted({one.kind for one in found}):
-        said = [one.said for one in found if one.kind == kind]
-        print(
-            f"{kind}: {len(said)}, " + ", ".join(f"{said.count(each)} {each}" for each in ("right", "wrong", "nothing"))
-        )
-    said = [one.said for one in found]
-    print(f"all: {len(said)}, " + ", ".join(f"{said.count(each)} {each}" for each in ("right", "wrong", "nothing")))
-    taken = sorted(one.seconds for one in found)
-    print(f"median {statistics.median(taken):.2f} s, 95 % within {taken[int(0.95 * (len(taken) - 1))]:.2f} s")
+            judgement = one.judgement
+            print(f"{judgement.said:11} {judgement.seconds:6.2f} s  ", end="")
+            print(f"{one.host}, {one.kernel}: {one.kind}: {judgement.cause[:150]}", flush=True)
+    print(counted((one.kind, one.judgement) for one in found))
+    print(
+        f"in {len({one.kernel for one in found})} kernels; {tries - len(found)} tries gave no wrong result, or failed"
+    )
 
 
 if __name__ == "__main__":

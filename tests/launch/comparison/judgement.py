@@ -1,0 +1,124 @@
+"""How an answer about a planted slip is judged, by its lines, and the table that counts the answers by class.
+
+``first``: the cause that is named is at the slip's line. ``later``: the line is one of many, or of one of two mistakes
+that are told. ``wrong``: other lines alone are named. ``nothing``: no cause, or no line.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs
+
+from __future__ import annotations
+
+import linecache
+import re
+import signal
+import statistics
+import time
+import types
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import triton
+
+import triton_lab as lab
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, UNKNOWN
+from triton_lab.launch.launch import Launch
+
+SAID = ("first", "later", "wrong", "nothing", "out of time")
+MOST_LINES = 2
+"""A cause may lie between two lines: lanes that one masks off, and the sum that another leaves them in."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was ``said`` of one slip, the sentence, and its ``seconds`` of the processor."""
+
+    said: str
+    cause: str
+    seconds: float
+
+
+def compiled(kernel: Any, text: str) -> Any:
+    """The kernel that ``text`` defines, with the globals of ``kernel``; its lines are those of ``text``."""
+    name = kernel.fn.__name__
+    mark = sha256(text.encode()).hexdigest()[:12]
+    file = f"<slip of {name} {mark}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    module = types.ModuleType(f"slip_{mark}")
+    vars(module).update(kernel.fn.__globals__)
+    module.__file__ = file
+    exec(compile(text, file, "exec"), vars(module))
+    made = vars(module)[name]
+    return made if isinstance(made, triton.runtime.JITFunction) else triton.jit(made)
+
+
+def judged(
+    launch: Launch,
+    expected: Mapping[str, Any] | Callable[..., Any],
+    lines: set[int],
+    *,
+    certain: bool = True,
+    limit: int = 60,
+) -> Judgement | None:
+    """What the comparison says of ``launch``, whose slip is on one of ``lines`` of the kernel's text (its first is 1).
+
+    None where the slip does not show: the results are not certainly different, or with ``certain`` false, are equal.
+    ``limit`` is in seconds.
+    """
+    wrong = {line + launch.first_line - 1 for line in lines}
+    start = time.process_time()
+    try:
+        with _limited(limit):
+            comparison = lab.compare(launch, expected)
+            shown = (DIFFERENT,) if certain else (DIFFERENT, UNKNOWN)
+            if not comparison.arguments or comparison.verdict not in shown:
+                return None
+            start = time.process_time()
+            causes = comparison.causes()
+    except TimeoutError:
+        return Judgement("out of time", "", time.process_time() - start)
+    return Judgement(_said(causes, wrong), causes.cause, time.process_time() - start)
+
+
+def _said(causes: Any, wrong: set[int]) -> str:
+    named = [int(n) for part in re.findall(r"lines? ([\d and,]+)", causes.cause) for n in re.findall(r"\d+", part)]
+    if not causes.known or not named:
+        return "nothing"
+    if not wrong & set(named):
+        return "wrong"
+    return "first" if causes.pair is None and len(set(named)) <= MOST_LINES else "later"
+
+
+@contextmanager
+def _limited(seconds: int):
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def counted(judgements: Iterable[tuple[str, Judgement]]) -> str:
+    """The answers by class, as a table, with the shares of all and the time."""
+    rows = list(judgements)
+    kinds = sorted({kind for kind, _ in rows})
+    wide = max((len(kind) for kind in kinds), default=3)
+    lines = [f"{'class':{wide}}  " + "  ".join(SAID)]
+    for kind in (*kinds, "all"):
+        said = [one.said for name, one in rows if kind in (name, "all")]
+        lines.append(f"{kind:{wide}}  " + "  ".join(f"{said.count(each):{len(each)}}" for each in SAID))
+    if rows:
+        taken = sorted(one.seconds for _, one in rows)
+        share = sum(one.said == "first" for _, one in rows) / len(rows)
+        lines.append(
+            f"{share:.0%} at the right line first; median {statistics.median(taken):.2f} s of the processor, "
+            f"95 % within {taken[int(0.95 * (len(taken) - 1))]:.2f} s"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,93 @@
+"""Slips that people reported of Triton kernels, planted one at a time in right kernels, and what is said of them.
+
+``python -m tests.launch.comparison.reported_slips [--class CLASS]`` asks `lab.compare` for the cause of each and prints
+how many are named by class. The classes come from public bug fixes and from learners' wrong answers; the kernels and
+their slips are written for this list.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import triton_lab as lab
+from tests.launch.comparison.judgement import Judgement, compiled, counted, judged
+from tests.launch.comparison.kernels import recorded
+from tests.launch.comparison.reported.attention import ATTENTION
+from tests.launch.comparison.reported.elementwise import ELEMENTWISE
+from tests.launch.comparison.reported.losses import LOSSES
+from tests.launch.comparison.reported.norms import NORMS
+from tests.launch.comparison.reported.products import PRODUCTS
+from tests.launch.comparison.reported.slip import Slip, Subject
+from triton_lab.launch.comparison.launch_results import of_launch
+
+SUBJECTS: tuple[Subject, ...] = (*NORMS, *ATTENTION, *PRODUCTS, *ELEMENTWISE, *LOSSES)
+
+
+@dataclass(frozen=True)
+class Reported:
+    """One slip in its kernel."""
+
+    subject: Subject
+    slip: Slip
+
+    @property
+    def name(self) -> str:
+        return f"{self.subject.kernel.fn.__name__}: {self.slip.kind}: {self.slip.new}"
+
+    @property
+    def text(self) -> str:
+        """The kernel's text with the slip."""
+        text: str = self.subject.kernel.src
+        if text.count(self.slip.old) != 1:
+            raise ValueError(f"{self.name}: {self.slip.old!r} stands {text.count(self.slip.old)} times in the kernel")
+        return text.replace(self.slip.old, self.slip.new)
+
+    @property
+    def lines(self) -> set[int]:
+        """The lines of the text that a right answer names."""
+        text = self.subject.kernel.src
+        return {text[: text.index(part)].count("\n") + 1 for part in (self.slip.old, *self.slip.also)}
+
+    def judged(self) -> Judgement | None:
+        """What is said of the slip; None if it does not show."""
+        expected = self.subject.right
+        if expected is None:
+            results = of_launch(recorded(lambda: self.subject.run(self.subject.kernel)))
+            expected = {name: results.arrays[name] for name in results.written}
+        mistaken = compiled(self.subject.kernel, self.text)
+        return judged(recorded(lambda: self.subject.run(mistaken)), expected, self.lines, certain=False)
+
+
+def reported(subjects: tuple[Subject, ...] = SUBJECTS) -> Iterator[Reported]:
+    """Each slip of each kernel."""
+    for subject in subjects:
+        for slip in subject.slips:
+            yield Reported(subject, slip)
+
+
+def agrees(subject: Subject) -> bool:
+    """Whether the right kernel gives what is expected."""
+    launch = recorded(lambda: subject.run(subject.kernel))
+    return subject.right is None or lab.compare(launch, subject.right).verdict != "different"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--class", dest="kind", help="slips of this class alone")
+    kind = parser.parse_args().kind
+    found = []
+    for one in reported():
+        if kind in (None, one.slip.kind):
+            judgement = one.judged()
+            if judgement is None:
+                print(f"does not show: {one.name}", flush=True)
+                continue
+            found.append((one.slip.kind, judgement))
+            print(f"{judgement.said:11} {judgement.seconds:6.2f} s  {one.name} | {judgement.cause[:160]}", flush=True)
+    print(counted(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -116,6 +117,11 @@ class Host:
             self.run()
         return list(launches)
 
+    @cached_property
+    def right(self) -> list[Launch]:
+        """The launches of the unchanged kernels."""
+        return self.recorded()
+
 
 @dataclass(frozen=True)
 class Holder:
@@ -158,9 +164,9 @@ def _as_on_a_gpu(call: Callable[[], Any]) -> None:
         library_kernels.both_ways(call())
 
 
-def kernels_of(host: Host, launches: list[Launch]) -> dict[str, tuple[Any, list[Holder]]]:
-    """The kernels among ``launches``, by name, and what holds each. A name that two kernels have is left out."""
-    launched = {launch.kernel for launch in launches}
+def kernels_of(host: Host) -> dict[str, tuple[Any, list[Holder]]]:
+    """The kernels that ``host`` launches, by name, and what holds each. A name that two kernels have is left out."""
+    launched = {launch.kernel for launch in host.right}
     found: dict[str, dict[Any, list[Holder]]] = {}
     for module_name, module in list(sys.modules.items()):
         if module_name == host.package or module_name.startswith(f"{host.package}."):
@@ -194,14 +200,9 @@ class Planted:
     judgement: Judgement
 
 
-def planted(host: Host, rng: random.Random, kernel_name: str | None = None) -> Planted | None:
-    """Plant one mutation and ask for the cause; None if it does not show, or the kernel fails."""
-    right = host.recorded()
-    kernels = kernels_of(host, right)
-    if not kernels:
-        return None
-    name = kernel_name or rng.choice(sorted(kernels))
-    kernel, holders = kernels[name]
+def planted(host: Host, name: str, rng: random.Random) -> Planted | None:
+    """Plant one mutation in a kernel and ask for the cause; None if it does not show, or the kernel fails."""
+    kernel, holders = kernels_of(host)[name]
     every = list(mutations(kernel.src))
     kind = rng.choice(sorted({one.kind for one in every}))
     mutation = rng.choice([one for one in every if one.kind == kind])
@@ -209,7 +210,7 @@ def planted(host: Host, rng: random.Random, kernel_name: str | None = None) -> P
         launches = launched_with(host, kernel, holders, applied(kernel, mutation))
     except Exception:
         return None
-    pairs = [(a, b) for a, b in zip(launches, right, strict=False) if a.kernel == name]
+    pairs = [(a, b) for a, b in zip(launches, host.right, strict=False) if a.kernel == name]
     if not pairs or pairs[0][0].error is not None:
         return None
     results = of_launch(pairs[0][1])
@@ -218,7 +219,7 @@ def planted(host: Host, rng: random.Random, kernel_name: str | None = None) -> P
         judgement = judged(pairs[0][0], expected, lines_of(mutation, kernel.src))
     except ValueError:
         return None
-    return judgement and Planted(host.name, name, kind, judgement)
+    return Planted(host.name, name, kind, judgement) if judgement else None
 
 
 def each_in_turn(hosts: list[Host], rng: random.Random) -> Iterator[tuple[Host, str]]:
@@ -226,7 +227,7 @@ def each_in_turn(hosts: list[Host], rng: random.Random) -> Iterator[tuple[Host, 
     kernels = []
     for host in hosts:
         try:
-            kernels += [(host, name) for name in kernels_of(host, host.recorded())]
+            kernels += [(host, name) for name in kernels_of(host)]
         except Exception as error:  # a call that this machine cannot make
             print(f"{host.name} fails: {type(error).__name__}: {str(error)[:100]}")
     print(f"{len({name for _, name in kernels})} kernels", flush=True)
@@ -241,14 +242,15 @@ def main() -> None:
     parser.add_argument("seed", type=int, nargs="?", default=0)
     parser.add_argument("--libraries", action="store_true", help="plant in kernels of public libraries")
     given = parser.parse_args()
-    rng, found = random.Random(given.seed), []
+    rng = random.Random(given.seed)
+    found: list[Planted] = []
     hosts = list(libraries() if given.libraries else examples())
     tries = 0
     for host, name in each_in_turn(hosts, rng):
         if len(found) == given.count or tries == 10 * given.count:
             break
         tries += 1
-        one = planted(host, rng, name)
+        one = planted(host, name, rng)
         if one is not None:
             found.append(one)
             judgement = one.judgement

@@ -1,7 +1,7 @@
 """How an answer about a planted slip is judged, by its lines, and the table that counts the answers by class.
 
 ``first``: the cause that is named is at the slip's line. ``later``: the line is one of many, or of one of two mistakes
-that are told. ``wrong``: other lines alone are named. ``nothing``: no cause, or no line.
+that are told. ``wrong``: other lines alone are named, or the launch. ``nothing``: no cause.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -84,7 +84,7 @@ def judged(
 
 def _said(causes: Any, wrong: set[int]) -> str:
     named = [int(n) for part in re.findall(r"lines? ([\d and,]+)", causes.cause) for n in re.findall(r"\d+", part)]
-    if not causes.known or not named:
+    if not causes.known:
         return "nothing"
     if not wrong & set(named):
         return "wrong"

@@ -131,7 +131,8 @@ PRODUCTS = (
         linear, run_linear,
         (
             Slip("mask", "left = K - k * BK", "left = K",
-                 "Triton issue 630 and a GPU MODE lecture: the mask of the last step of K does not shrink"),
+                 "Triton issue 630 and a GPU MODE lecture: the mask of the last step of K does not shrink",
+                 also=("a = tl.load(a_ptrs", "b = tl.load(b_ptrs")),
             Slip("stride or address", "b_ptrs += BK * bk", "b_ptrs += BK * bn",
                  "learners' matrix products: the other stride advances the pointer"),
             Slip("axis", "bias[None, :]", "bias[:, None]",

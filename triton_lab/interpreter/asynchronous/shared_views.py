@@ -221,8 +221,15 @@ class SharedView:
 
     def read(self, programs: Array) -> Array:
         """The elements, ``(programs, *block)``."""
-        found = self._read(programs)
+        return self.turned(self._read(programs))
+
+    def turned(self, found: Array) -> Array:
+        """Elements as they lie in memory, with the axes of this part."""
         return found if self.axes is None else found.transpose(0, *(axis + 1 for axis in self.axes))
+
+    def turned_back(self, values: Array) -> Array:
+        """Elements of this part, with their axes as in memory."""
+        return values if self.axes is None else values.transpose(0, *(1 + int(axis) for axis in np.argsort(self.axes)))
 
     def _read(self, programs: Array) -> Array:
         base = self.fixed()
@@ -236,22 +243,20 @@ class SharedView:
         if base is not None:
             found: Array = elements[:, (base + self.placement.offsets) // self.dtype.itemsize]
             return found if self.buffer.has_all(programs) else found[self.buffer.rows(programs)]
-        rows, numbers = self._places(programs)
+        rows, numbers = self.places(programs)
         found = elements[rows, numbers]
         return found
 
     def write(self, programs: Array, values: Array) -> None:
         """Store elements, that broadcast to ``(programs, *block)``."""
-        values = np.broadcast_to(values, (len(programs), *self.shape))
-        if self.axes is not None:
-            values = values.transpose(0, *(1 + int(axis) for axis in np.argsort(self.axes)))
+        values = self.turned_back(np.broadcast_to(values, (len(programs), *self.shape)))
         base = self.fixed()
         if base is not None and self.buffer.has_all(programs):
             self.buffer.keep(base, self.placement, values)
             return
         for one in {int(byte) for byte in self.base}:
             self.buffer.settle(one, self.placement)
-        rows, numbers = self._places(programs)
+        rows, numbers = self.places(programs)
         self.buffer.bytes.view(self.dtype)[rows, numbers] = values
         self.buffer.written.reshape(len(self.buffer.programs), -1, self.dtype.itemsize)[rows, numbers] = True
 
@@ -262,13 +267,13 @@ class SharedView:
             return programs[:0]
         for one in {int(byte) for byte in self.base}:
             self.buffer.settle(one, self.placement)
-        rows, numbers = self._places(programs)
+        rows, numbers = self.places(programs)
         size = self.dtype.itemsize
         marks = self.buffer.written.reshape(len(self.buffer.programs), -1, size)[rows, numbers]
         return programs[~marks.reshape(len(programs), -1).all(1)]
 
-    def _places(self, programs: Array) -> tuple[Array, Array]:
-        """Rows and numbers of its elements: ``(programs, *1)`` and ``(programs, *block)``."""
+    def places(self, programs: Array) -> tuple[Array, Array]:
+        """Rows and numbers of its elements, its axes as in memory: ``(programs, *1)`` and ``(programs, *block)``."""
         ones = (1,) * self.placement.offsets.ndim
         numbers = (self.based(programs).reshape(-1, *ones) + self.placement.offsets) // self.dtype.itemsize
         return self.buffer.rows(programs).reshape(-1, *ones), numbers

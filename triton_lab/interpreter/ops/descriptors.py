@@ -30,7 +30,7 @@ _PAD_WITH_NAN = 2
 # Maps the kinds of `tt.descriptor_reduce` to those of `tt.atomic_rmw`, for signed, unsigned and float elements.
 _ADD, _MIN, _MAX, _AND, _OR, _XOR = 1, 2, 3, 6, 7, 8
 _BITWISE = {_AND: Rmw.AND, _OR: Rmw.OR, _XOR: Rmw.XOR}
-KINDS = {
+_KINDS = {
     "i": {_ADD: Rmw.ADD, _MIN: Rmw.MIN, _MAX: Rmw.MAX, **_BITWISE},
     "u": {_ADD: Rmw.ADD, _MIN: Rmw.UMIN, _MAX: Rmw.UMAX, **_BITWISE},
     "f": {_ADD: Rmw.FADD, _MIN: Rmw.MIN, _MAX: Rmw.MAX},
@@ -51,6 +51,12 @@ def described(frame: Frame, op: Op) -> Type:
     pointee = frame.type(op.operands[operands_of(op).address]).pointee
     assert pointee is not None
     return pointee
+
+
+def reduction_of(frame: Frame, op: Op) -> Rmw:
+    """How a reduction into the described tensor changes an element."""
+    block = described(frame, op)
+    return _KINDS["f" if block.is_float else block.element[0]][op.attributes["kind"]]
 
 
 def descriptor_of(operands: Sequence[Value], at: Operands) -> Descriptor:
@@ -133,8 +139,7 @@ def descriptor_reduce(frame: Frame, op: Op, *operands: Value) -> None:
     """Combine each element of the block with the one in memory, atomically: add, take the least, ..."""
     block = described(frame, op)
     pointer, mask, array = _to_write(frame, op, operands, block.shape)
-    kind = KINDS["f" if block.is_float else block.element[0]][op.attributes["kind"]]
-    modify(frame, op, pointer, mask, array, kind)
+    modify(frame, op, pointer, mask, array, reduction_of(frame, op))
 
 
 def _to_write(

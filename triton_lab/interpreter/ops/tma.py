@@ -16,12 +16,12 @@ from triton_lab.interpreter.op_registry import check, impl
 from triton_lab.interpreter.ops.atomics import modify
 from triton_lab.interpreter.ops.barrier_phases import chosen
 from triton_lab.interpreter.ops.descriptors import (
-    KINDS,
     corner_of,
     described,
     descriptor_of,
     placed,
     read_box,
+    reduction_of,
     some_rows,
     write_box,
 )
@@ -121,8 +121,7 @@ def async_tma_scatter(frame: Frame, op: Op, *operands: Value) -> None:
 @impl("ttng.async_tma_reduce")
 def async_tma_reduce(frame: Frame, op: Op, *operands: Value) -> None:
     pointer, mask, found = _box(frame, op, operands, _leaving(frame, op, operands))
-    block = described(frame, op)
-    modify(frame, op, pointer, mask, found, KINDS["f" if block.is_float else block.element[0]][op.attributes["kind"]])
+    modify(frame, op, pointer, mask, found, reduction_of(frame, op))
 
 
 @impl("ttng.async_tma_store_wait", "ttg.async_tma_store_wait")

@@ -216,18 +216,30 @@ class OperationBounds:
         return of_histogram(array, one, spread(value, frame.result_type(op)))
 
     def _of_dot(self, frame: Frame, op: Op, operands: Sequence[Value], known: Known) -> Bound | None:
-        scaled = op.name == "tt.dot_scaled"
         dtype = dtype_of(frame.result_type(op))
-        if scaled and any(one is not None for one in (*known[:2], *known[3:])):
+        if op.name != "tt.dot_scaled":
+            return self.of_product(op, [frame.spread(op, k, operands[k]) for k in range(3)], known, dtype)
+        if any(one is not None for one in (*known[:2], *known[3:])):
             return LOST
-        if scaled:
-            first, second, _accumulator, *scales = operands
-            factors = scaled_factors(frame, op, first, second, *scales)[:2]
-            a, b = (np.abs(_narrow(factor)) for factor in factors)
-            narrowed, u = 0.0, 2.0**-13 if dtype.itemsize >= 4 else 2.0**-10
-        else:
-            a, b = (np.abs(_narrow(frame.spread(op, k, operands[k]))) for k in (0, 1))
-            narrowed, u = rounding_rules.dot_inputs(op, dtype_of(frame.type(op.operands[0])), dtype)
+        first, second, _accumulator, *scales = operands
+        factors = scaled_factors(frame, op, first, second, *scales)[:2]
+        rules = 0.0, 2.0**-13 if dtype.itemsize >= 4 else 2.0**-10
+        return self.of_product(op, [*factors, frame.spread(op, 2, operands[2])], known, dtype, rules)
+
+    def of_product(
+        self,
+        op: Op,
+        arrays: Sequence[Array],
+        known: Known,
+        dtype: np.dtype[Any],
+        rules: tuple[float, float] | None = None,
+    ) -> Bound | None:
+        """The bound of ``a @ b + sum`` of these ``arrays``, each ``(programs or 1, *block)``, computed as ``dtype``.
+
+        ``rules`` are those of `rounding_rules.dot_inputs`, if other ones than these hold.
+        """
+        a, b = (np.abs(_narrow(array)) for array in arrays[:2])
+        narrowed, u = rules or rounding_rules.dot_inputs(op, arrays[0].dtype, dtype)
         if dtype.kind == "i":
             narrowed = u = 0.0
             if not any(one is not None for one in known):
@@ -238,7 +250,7 @@ class OperationBounds:
             None if one is None else _factor_error(one, size) for one, size in zip(known[:2], (a, b), strict=True)
         )
         near = [NOTHING if one is None else one for one in known[:3]]
-        start = np.abs(wide(lifted(frame.elements(op, 2, operands[2]), 2)))
+        start = np.abs(wide(lifted(arrays[2], 2)))
         error = of_dot((a, b), start, (e_a, e_b, near[2].size), narrowed, u)
         kind = CHOICE if dtype.kind == "i" or any((one.kind > 0).any() for one in near) else 0
         return Bound.around(error, np.where(error > 0, kind, 0))

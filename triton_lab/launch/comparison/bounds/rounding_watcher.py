@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.asynchronous.shared_views import SharedView
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.interpreter.memory_regions import MemoryRegion
+from triton_lab.interpreter.ops.descriptors import described, reduction_of
+from triton_lab.interpreter.ops.local_memory import truth, view_of
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects
 from triton_lab.ir.effects import Rmw
 from triton_lab.ir.value_flow import decisive
+from triton_lab.launch.comparison.bounds.access_lanes import block_of_access, boxed, lanes, picked, reached, spread_over
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound
+from triton_lab.launch.comparison.bounds.buffer_bounds import BufferBounds, touches_buffers
 from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
 from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, widened
 from triton_lab.launch.comparison.number_formats import wide
@@ -33,6 +35,7 @@ Array = NDArray[Any]
 
 _SUMS = (Rmw.FADD, Rmw.ADD)
 _EXTREMES = (Rmw.MAX, Rmw.MIN, Rmw.UMAX, Rmw.UMIN)
+_REDUCTIONS = ("tt.descriptor_reduce", "ttng.async_tma_reduce")
 _BELOW, _ABOVE, _KIND = range(3)
 _ZERO = np.zeros(1)
 
@@ -53,6 +56,7 @@ class RoundingWatcher(ForwardAnalysis[int]):
         super().__init__(plan, np.float64)
         self._plan, self._same, self._only = plan, same, only
         self._operations = OperationBounds(plan, same, only, launch.target == "gpu")
+        self._buffers = BufferBounds(self._operations)
         self._held, self._stop = held, stop
         self._where: tuple[Any, Any] = (None, None)
         # Whether the condition of a loop may turn out otherwise.
@@ -71,9 +75,15 @@ class RoundingWatcher(ForwardAnalysis[int]):
     def computed(self, frame: Frame, op: Op, operands: Sequence[Value], results: Sequence[Any]) -> None:
         if effects.is_access(op):
             self._access(frame, op, operands, results[0] if results else None)
-        elif results:
+        elif results or touches_buffers(operands, results):
             known = [self._bound(frame, op, operands, k) for k in range(len(operands))]
-            found = self._operations.of(frame, op, operands, known, results)
+            found: Sequence[Bound | None] | None
+            if touches_buffers(operands, results):
+                found = self._buffers.computed(frame, op, operands, known, results)
+            elif op.name == "ttng.warp_group_dot_wait":
+                found = known
+            else:
+                found = self._operations.of(frame, op, operands, known, results)
             if found is None:
                 self._held.lose()
                 return
@@ -131,7 +141,7 @@ class RoundingWatcher(ForwardAnalysis[int]):
             return
         for inner in self._within(op):
             if effects.writes(inner):
-                self._held.lose(_reached(frame, inner))
+                self._held.lose(reached(frame, inner))
         for number, value in zip(op.results, results, strict=True):
             rank = len(frame.type(number).shape)
             gone = Bound.around(np.where(where.reshape(-1, *(1,) * rank), np.inf, 0.0), CHOICE)
@@ -150,23 +160,32 @@ class RoundingWatcher(ForwardAnalysis[int]):
     def _access(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         at = effects.operands_of(op)
         writes = effects.writes(op)
-        if not self.marks and not self._held and not (writes and effects.updates(op)):
+        if not self.marks and not self._held and not self._buffers and not (writes and effects.updates(op)):
             return
         where = (at.address, *at.coordinates, *([] if at.mask is None else [at.mask]))
         moves = [known for k in where for known in [self._bound(frame, op, operands, k)] if known is not None]
         astray = any(known.any for known in moves)
+        if not writes and at.buffer is not None:
+            self._copied(frame, op, operands, moves)
+            return
         if not writes:
             if self._held or astray or at.other is not None:
                 self._loaded(frame, op, operands, moves, result)
             return
         if astray:
             # Elements that it did not store to, it may store to in another evaluation.
-            self._held.lose(_reached(frame, op))
+            self._held.lose(reached(frame, op))
             return
-        assert at.value is not None
-        value = self._bound(frame, op, operands, at.value)
-        type = frame.type(op.operands[at.value])
+        position = at.buffer if at.value is None else at.value
+        assert position is not None
+        given = operands[position]
+        if isinstance(given, SharedView):
+            value, type = self._buffers.at(given, frame.programs), described(frame, op)
+        else:
+            value, type = self._bound(frame, op, operands, position), frame.type(op.operands[position])
         kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
+        if op.name in _REDUCTIONS:
+            kind = reduction_of(frame, op)
         updates = effects.updates(op)
         adds = effects.combines(op) and type.is_float and kind in _SUMS
         if adds and self._only is not None:
@@ -174,25 +193,33 @@ class RoundingWatcher(ForwardAnalysis[int]):
             return
         if value is None and not adds and not self._held:
             return
-        self._written(frame, op, operands, value or NOTHING, adds)
+        elements = given.read(frame.programs) if isinstance(given, SharedView) else frame.elements(op, position, given)
+        self._written(frame, op, operands, value or NOTHING, elements, kind, adds)
         if updates and op.results and type.is_float and (adds or value is not None):
             # The value that an atomic found depends on the order of programs.
             self._put(result, LOST)
         elif updates and op.results:
             self._loaded(frame, op, operands, moves, result)
 
-    def _written(self, frame: Frame, op: Op, operands: Sequence[Value], value: Bound, adds: bool) -> None:
+    def _written(
+        self,
+        frame: Frame,
+        op: Op,
+        operands: Sequence[Value],
+        value: Bound,
+        elements: Array,
+        kind: int,
+        adds: bool,
+    ) -> None:
+        """Note what an access leaves in memory: ``elements``, ``(programs or 1, *block)``, with their bound."""
         at, held = effects.operands_of(op), self._held
-        assert at.value is not None
-        type = frame.type(op.operands[at.value])
-        shape = (frame.count, *type.shape)
+        shape = (frame.count, *block_of_access(frame, op, operands))
         places, on = lanes(*self._where, shape)
-        size = dtype_of(type).itemsize
-        stored = value.mapped(lambda part: _picked(part, shape, on))
-        kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
+        size = elements.dtype.itemsize
+        stored = value.mapped(lambda part: picked(part, shape, on))
         if adds:
-            amount = np.abs(lifted(wide(frame.elements(op, at.value, operands[at.value])), len(type.shape)))
-            held.added(places, size, stored, _picked(amount, shape, on))
+            amount = np.abs(boxed(lifted(wide(elements), len(shape) - 1), shape))
+            held.added(places, size, stored, picked(amount, shape, on))
         elif not effects.updates(op) or (kind == Rmw.XCHG and op.name == "tt.atomic_rmw"):
             held.stored(places, size, stored)
         elif op.name != "tt.atomic_cas" and kind in _SUMS:
@@ -208,50 +235,50 @@ class RoundingWatcher(ForwardAnalysis[int]):
 
     def _loaded(self, frame: Frame, op: Op, operands: Sequence[Value], moves: Sequence[Bound], result: Any) -> None:
         type = frame.result_type(op)
-        shape = (frame.count, *type.shape)
+        found = self._read(frame, op, operands, moves, (frame.count, *type.shape), dtype_of(type).itemsize)
+        if found is not None:
+            self._put(result, found)
+
+    def _copied(self, frame: Frame, op: Op, operands: Sequence[Value], moves: Sequence[Bound]) -> None:
+        """A copy from memory to a buffer."""
+        at = effects.operands_of(op)
+        assert at.buffer is not None
+        view, programs = view_of(operands[at.buffer]), frame.programs
+        if at.predicate is not None:
+            copies = truth(frame, op, at.predicate, operands[at.predicate])
+            programs = programs[copies]
+            view = view if len(view.base) == 1 else view.take(copies)
+        if len(programs):
+            shape = (len(programs), *block_of_access(frame, op, operands))
+            found = self._read(frame, op, operands, moves, shape, view.dtype.itemsize) or NOTHING
+            self._buffers.put(view, programs, found.mapped(lambda part: boxed(part, (len(programs), *view.shape))))
+
+    def _read(
+        self,
+        frame: Frame,
+        op: Op,
+        operands: Sequence[Value],
+        moves: Sequence[Bound],
+        shape: tuple[int, ...],
+        size: int,
+    ) -> Bound | None:
+        """The bounds of elements of so many bytes that an access has read, None if all are exact."""
         at = effects.operands_of(op)
         other = None if at.other is None else self._bound(frame, op, operands, at.other)
         known: Bound | None = None
         on: Array | None = None
-        if self._held.holds(_reached(frame, op)):
+        if self._held.holds(reached(frame, op)):
             places, on = lanes(*self._where, shape)
-            known = self._held.at(places, dtype_of(type).itemsize)
+            known = self._held.at(places, size)
         elif other is not None:
             _, on = lanes(*self._where, shape)
         if known is None and other is None and not any(one.any for one in moves):
-            return
+            return None
         found = NOTHING
         if known is not None and on is not None:
-            found = known.mapped(lambda part: _spread(part, on))
+            found = known.mapped(lambda part: spread_over(part, on))
         if other is not None and on is not None:
             found = found.where(on, other)
         for one in moves:
             found = LOST.where(one.uncertain, found)
-        self._put(result, found)
-
-
-def _reached(frame: Frame, op: Op) -> frozenset[MemoryRegion] | None:
-    """The regions that an access may touch; None: any."""
-    allowed = getattr(frame.machine, "allowed", None)
-    return None if allowed is None else allowed(op.index)
-
-
-def _picked(part: Array, shape: tuple[int, ...], on: Array) -> Array:
-    return np.broadcast_to(part, shape)[on] if part.ndim else part
-
-
-def _spread(part: Array, on: Array) -> Array:
-    """A number for each active lane, as a block with zeros elsewhere."""
-    if not part.ndim or on.all():
-        return part.reshape(on.shape) if part.ndim else part
-    whole = np.zeros(on.shape)
-    whole[on] = part
-    return whole
-
-
-def lanes(pointer: Any, mask: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """The addresses of the active lanes, and which lanes are active, bool of ``shape``."""
-    where = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else pointer
-    on = mask.elements() if isinstance(mask, MaskBox) else np.True_ if mask is None else mask
-    on = np.broadcast_to(lifted(np.asarray(on), len(shape) - 1) if np.ndim(on) else on, shape)
-    return np.broadcast_to(lifted(where, len(shape) - 1), shape)[on], on
+        return found

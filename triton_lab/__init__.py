@@ -77,6 +77,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.replay.variable_values import Values as Values
     from triton_lab.launch.saving.file_format import SavedLaunchError as SavedLaunchError
     from triton_lab.launch.saving.launch_reader import load as load
+    from triton_lab.launch.shrinking.shrink import shrink as shrink
+    from triton_lab.launch.shrinking.shrunk_launch import ShrunkLaunch as ShrunkLaunch
     from triton_lab.localization import language as language
     from triton_lab.native.engine_report import engines as engines
     from triton_lab.polyhedral.to_scop import schedule as schedule
@@ -120,6 +122,7 @@ _PUBLIC: dict[str, str | None] = {
     "RemoteError": "triton_lab.remote.remote_errors",
     "SavedLaunchError": "triton_lab.launch.saving.file_format",
     "StepLimit": "triton_lab.interpreter.kernel_errors",
+    "ShrunkLaunch": "triton_lab.launch.shrinking.shrunk_launch",
     "Sweep": "triton_lab.launch.benchmark.benchmark_result",
     "TargetError": "triton_lab.backend.targets.active_target",
     "Time": "triton_lab.backend.targets.gpu_timer",
@@ -143,6 +146,7 @@ _PUBLIC: dict[str, str | None] = {
     "polyhedral": None,
     "record": "triton_lab.launch.recording.record",
     "schedule": "triton_lab.polyhedral",
+    "shrink": "triton_lab.launch.shrinking.shrink",
     "spread": "triton_lab.remote.spread",
     "storage": "triton_lab.views.launch.storage.storage_view",
     "sweep": "triton_lab.launch.benchmark.sweep",
@@ -179,6 +183,7 @@ __all__ = [
     "RemoteError",
     "SavedLaunchError",
     "StepLimit",
+    "ShrunkLaunch",
     "Sweep",
     "TargetError",
     "Time",
@@ -203,6 +208,7 @@ __all__ = [
     "polyhedral",
     "record",
     "schedule",
+    "shrink",
     "spread",
     "storage",
     "sweep",

@@ -35,8 +35,9 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "comparing": (
         "Comparing and measuring",
-        "Two results and the cause of their difference; what is odd without one; times over sizes; launches in files.",
-        ("compare", "Comparison", "explain", "Explanation", "sweep", "Sweep", "Time", "load"),
+        "Two results and the cause of their difference; what is odd without one; the smallest launch that fails; times "
+        "over sizes; launches in files.",
+        ("compare", "Comparison", "explain", "Explanation", "shrink", "ShrunkLaunch", "sweep", "Sweep", "Time", "load"),
     ),
     "compiling": (
         "Compiling",

@@ -163,7 +163,8 @@ class Recorders:
         alone = getattr(self._here, "alone", None)
         if alone is not None:
             return [alone]
-        return [] if self.ours else list(self._all)
+        apart = getattr(self._here, "apart", ())
+        return [] if self.ours else [one for one in self._all if one not in apart]
 
     @property
     def ours(self) -> bool:
@@ -179,6 +180,16 @@ class Recorders:
             yield
         finally:
             self._here.alone = before
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """Inside, this thread's launches are seen by recorders that begin there, and by no other."""
+        before = getattr(self._here, "apart", ())
+        self._here.apart = (*self._all, *before)
+        try:
+            yield
+        finally:
+            self._here.apart = before
 
     @contextlib.contextmanager
     def listening(self, recorder: Recorder) -> Iterator[None]:

@@ -1,0 +1,145 @@
+"""`shrink`: makes a launch that fails as small as possible."""
+
+from __future__ import annotations
+
+import runpy
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.backend.targets.active_target import target
+from triton_lab.backend.targets.loop_and_memory_limits import limits
+from triton_lab.interpreter.kernel_errors import from_signal
+from triton_lab.launch.comparison.launch_results import expected as expected_results
+from triton_lab.launch.comparison.launch_results import written_by
+from triton_lab.launch.recording.launch_list import Launches
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.record import record
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.shrinking.case_search import CaseSearch, quiet, ran
+from triton_lab.launch.shrinking.failure import Failure, reasons
+from triton_lab.launch.shrinking.launch_case import LaunchCase
+from triton_lab.launch.shrinking.reproducer import script_text
+from triton_lab.launch.shrinking.shrunk_launch import ShrunkLaunch, SizeChange
+from triton_lab.localization import _
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+
+def shrink(
+    launch: Launch | Launches,
+    expected: Callable[..., Any] | None = None,
+    *,
+    fails: Callable[[Launch], bool] | None = None,
+    kind: str | None = None,
+    seconds: float = 20.0,
+    launches: int = 500,
+) -> ShrunkLaunch:
+    """The smallest launch that fails as ``launch`` does: grid, blocks, scalars, tensors and what they hold.
+
+    A launch fails if it stops with an error or has a finding of severity error or warning; the gravest is the reason,
+    or the first of this ``kind``. A smaller launch fails for the same reason if it has that kind of finding on the same
+    line and argument, and no other error or warning that the first launch lacks. With ``expected``, a function of the
+    arguments as for `compare`, a launch fails if an argument differs from it by more than rounding. With ``fails``, a
+    function of a launch, it fails if that is true.
+
+    Sizes that belong together shrink together: ``n`` with the extent of ``x``, strides with shapes, the grid with
+    blocks. Smaller launches run on tensors of their own on the CPU target, ``launches`` and ``seconds`` at most. The
+    launch's own tensors are not touched. A record with several launches stands for the last.
+
+    Raises ValueError if the launch does not fail, and CannotReplay if it cannot be run again from its record, or if
+    alone it does not fail for this reason.
+
+    >>> with lab.record() as failing:
+    ...     total = add(torch.empty(1000), y)
+    >>> small = lab.shrink(failing)
+    >>> small.kind, small.argument, small.launch.grid, small.launch.argument("x_ptr").shape
+    ('uninitialized', 'x_ptr', (1, 1, 1), (1,))
+    >>> small.script_fails
+    True
+    """
+    started = time.monotonic()
+    chosen = _one(launch)
+    if expected is not None and not callable(expected):
+        raise TypeError(
+            _("pass a function for expected: a tensor would not fit smaller sizes; for example lambda x_ptr, **_: ...")
+        )
+    case = LaunchCase.of(chosen)
+    steps = None if chosen.tape is None else chosen.tape.limits.steps
+    first = ran(case, steps)
+    failure = Failure.of(chosen, expected, fails, kind) if first is None else Failure.of(first, expected, fails, kind)
+    if first is None or not failure.holds(first):
+        raise CannotReplay(_("alone, on tensors of its own, {kernel} does not fail").format(kernel=chosen.kernel))
+    search = CaseSearch(case, first, failure.holds, failure.reason.argument, launches, started + seconds)
+    search.run()
+    return _result(chosen, case, search, failure, started)
+
+
+def _one(launch: Any) -> Launch:
+    found = launch[-1] if isinstance(launch, Launches) and launch else launch
+    if not isinstance(found, Recorded):
+        raise TypeError(
+            _("the first argument of shrink must be a launch from record(), not {name}").format(
+                name=type(found).__name__
+            )
+        )
+    return found  # type: ignore[return-value]
+
+
+def _result(launch: Launch, before: LaunchCase, search: CaseSearch, failure: Failure, started: float) -> ShrunkLaunch:
+    small, best = search.launch, search.best
+    told = reasons(small, notes=failure.is_note).get(failure.reason, failure.message)
+    wanted: Mapping[str, Any] = {}
+    if failure.differs is not None:
+        wanted = expected_results(small, failure.differs, written_by(small)).arrays
+        wanted = {name: array for name, array in wanted.items() if name == failure.reason.argument}
+    text = script_text(best, failure, told, wanted)
+    return ShrunkLaunch(
+        launch=small,
+        kind=failure.reason.kind,
+        line=failure.reason.line,
+        argument=failure.reason.argument,
+        message=told,
+        sizes=tuple(_changes(before, best)),
+        script=text,
+        script_fails=_script_fails(text, failure),
+        tries=search.tries + 1,
+        seconds=time.monotonic() - started,
+        is_smallest=not search.is_over,
+    )
+
+
+def _script_fails(text: str, failure: Failure) -> bool:
+    """Whether the script, run as it is, fails for the reason of ``failure``."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "launch.py"
+        path.write_text(text, encoding="utf-8")
+        wrong = False
+        with quiet(), target("cpu"), limits(max_steps=100_000), record() as launches:
+            try:
+                runpy.run_path(str(path))
+            except AssertionError:
+                wrong = True  # the comparison at the end of the script
+            except Exception as error:
+                if from_signal(error):
+                    raise
+        if not launches:
+            return False
+        if failure.fails is not None:
+            return bool(failure.fails(launches[-1]))
+        if failure.differs is not None:
+            return wrong
+        return any(failure.reason.is_also(one) for one in reasons(launches[-1], notes=failure.is_note))
+
+
+def _changes(before: LaunchCase, after: LaunchCase) -> list[SizeChange]:
+    pairs: list[tuple[str, object, object]] = [(_("grid"), before.grid, after.grid)]
+    for name, one in before.tensors.items():
+        now = after.tensors[name]
+        pairs.append((name, f"{one.dtype} {one.shape}", f"{now.dtype} {now.shape}"))
+    pairs += [(name, value, after.values[name]) for name, value in before.values.items()]
+    pairs += [(name, value, after.options.get(name, _("the default"))) for name, value in before.options.items()]
+    return [SizeChange(name, str(was), str(now)) for name, was, now in pairs]

@@ -11,7 +11,7 @@ import numpy as np
 
 from triton_lab.launch.comparison.number_formats import is_float
 from triton_lab.launch.shrinking.failure import Failure
-from triton_lab.launch.shrinking.kernel_text import KernelText, value_text
+from triton_lab.launch.shrinking.script_kernel import ScriptKernel, value_text
 from triton_lab.launch.shrinking.launch_case import LaunchCase
 from triton_lab.launch.shrinking.tensor_case import TensorCase
 from triton_lab.launch.shrinking.tensor_contents import FEW, Contents
@@ -26,7 +26,7 @@ def script_text(case: LaunchCase, failure: Failure, message: str, expected: Mapp
     ``message`` says what goes wrong. ``expected`` has the results that an argument should have, which the script
     compares. Raises CannotReplay if the kernel takes or uses what has no text.
     """
-    kernel = KernelText.of(case.kernel)
+    kernel = ScriptKernel.of(case.kernel)
     names = _variables(case, kernel)
     plain = {name: value_text(value, kernel) for name, value in case.values.items()}
     made = [line for one in _by_storage(case) for line in _storage(case, one, names)]
@@ -55,10 +55,10 @@ def _what_goes_wrong(failure: Failure, message: str, lines: list[str]) -> list[s
     wrapped = [
         f"# {line}" for text in told.splitlines() for line in textwrap.wrap(text, _WIDTH, break_on_hyphens=False)
     ]
-    return [*wrapped, "# `triton-lab check` on this file shows it, without a GPU, too."]
+    return [*wrapped, "# " + _("`triton-lab check` on this file shows it, without a GPU, too.")]
 
 
-def _variables(case: LaunchCase, kernel: KernelText) -> dict[str, str]:
+def _variables(case: LaunchCase, kernel: ScriptKernel) -> dict[str, str]:
     """The script's variable of each tensor; one that is passed twice has one variable."""
     taken, found = {*kernel.names, "storage", "nan", "inf", "wanted"}, dict[str, str]()
     same: dict[tuple[Any, ...], str] = {}

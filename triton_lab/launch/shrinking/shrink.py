@@ -115,7 +115,7 @@ def _result(launch: Launch, before: LaunchCase, search: CaseSearch, failure: Fai
 def _script_fails(text: str, failure: Failure) -> bool:
     """Whether the script, run as it is, fails for the reason of ``failure``."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "launch.py"
+        path = Path(folder) / "bug.py"
         path.write_text(text, encoding="utf-8")
         wrong = False
         with quiet(), target("cpu"), limits(max_steps=100_000), record() as launches:

@@ -46,7 +46,16 @@ class ShrunkLaunch:
     is_smallest: bool
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the script to a file, for ``triton-lab check FILE`` or for Python itself."""
+        """Write the script to a file, for ``triton-lab check FILE`` or for Python itself.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "bug.py")
+        >>> with lab.record() as failing:
+        ...     total = add(torch.empty(1000), y)
+        >>> lab.shrink(failing).save(path)
+        >>> "torch.empty(1)" in open(path).read()
+        True
+        """
         Path(path).write_text(self.script, encoding="utf-8")
 
     def __repr__(self) -> str:

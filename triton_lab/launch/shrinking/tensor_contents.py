@@ -118,14 +118,18 @@ class Contents:
         """Contents in which integers that are one of the old ``sizes``, or near its end, are as near the new one."""
         if self.values.dtype.kind not in "iu" or self.values.size > LARGE:
             return self
-        values = np.array(self.values)
+        given = self.values.astype(np.int64)
+        values = given.copy()
         for old, new in sorted(sizes.items(), reverse=True):
             if old > new:
-                inside = (self.values >= new) & (self.values < old)
-                end = (self.values >= max(old - 2, new)) & (self.values <= old + 2)
-                values[inside] = max(new - 1, 0)
-                values[end] = np.maximum(self.values[end].astype(np.int64) - old + new, 0).astype(values.dtype)
-        return Contents(values, self.unset)
+                values[(given >= new) & (given < old)] = max(new - 1, 0)
+                end = (given >= max(old - 2, new)) & (given <= old + 2)
+                values[end] = np.maximum(given[end] - old + new, 0)
+        # Numbers of 64 bits without a sign that are beyond those with one are no sizes.
+        changed = values != given
+        made = np.array(self.values)
+        made[changed] = values[changed].astype(made.dtype)
+        return Contents(made, self.unset)
 
     def simpler(self) -> Iterator[Contents]:
         """Simpler contents of the same shape, the simplest first."""

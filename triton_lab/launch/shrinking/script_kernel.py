@@ -14,7 +14,7 @@ from triton_lab.localization import _
 
 
 @dataclass
-class KernelText:
+class ScriptKernel:
     """The ``imports``, ``constants`` and ``functions`` of a script, in order, and the ``names`` that these take."""
 
     imports: dict[str, str] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class KernelText:
     functions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kernel: Any) -> KernelText:
+    def of(cls, kernel: Any) -> ScriptKernel:
         """The text of a kernel. Raises CannotReplay if it uses what no text stands for."""
         text = cls({"torch": "import torch", "triton": "import triton", "tl": "import triton.language as tl"})
         text.add(kernel.fn.__name__, kernel)
@@ -54,14 +54,16 @@ class KernelText:
         function = as_callable(value)
         if isinstance(value, ModuleType):
             plain = value.__name__ == name
-            self.imports[name] = f"import {name}" if plain else f"import {value.__name__} as {name}"
+            self.imports[name] = " ".join(["import", value.__name__, *([] if plain else ["as", name])])
         elif function is not None and not _is_tritons(value):
             if value.fn is None:
                 raise CannotReplay(_("the text of {name} is not known").format(name=name))
             self.add(name, value)
         elif function is not None or (_is_tritons(value) and hasattr(value, "__name__")):
             own = value.__name__ if function is None else value.fn.__name__
-            self.imports[name] = f"from {_home(value, own)} import {own}" + (f" as {name}" if own != name else "")
+            self.imports[name] = " ".join(
+                ["from", _home(value, own), "import", own, *(["as", name] if own != name else [])]
+            )
         else:
             self.constants[name] = f"{name} = {value_text(value, self)}"
 
@@ -72,7 +74,7 @@ class KernelText:
         return [*"\n\n".join(parts).split("\n"), "", "", *"\n\n".join(self.functions.values()).rstrip().split("\n")]
 
 
-def value_text(value: Any, text: KernelText) -> str:
+def value_text(value: Any, text: ScriptKernel) -> str:
     """A value as Python writes it. Raises CannotReplay for values that have no such text."""
     import triton.language
     from triton.language import constexpr, dtype

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from triton_lab.polyhedral.execute import value_at
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.core.access_function import Access
+    from triton_lab.polyhedral.core.statement import Statement
 
 Ints = NDArray[np.int64]
 
@@ -22,7 +23,7 @@ Ints = NDArray[np.int64]
 class AccessVisits:
     """Access ``number`` of ``statement``, at all its ``visits`` (positions in the schedule's order).
 
-    Each subscript is an array with one value per visit.
+    Each subscript is an array with one value per visit. Visits that do not make the access are left out.
     """
 
     statement: str
@@ -41,5 +42,20 @@ def touches(schedule: Ordered) -> Iterator[AccessVisits]:
         points = order.points[visits]
         environment = {**scop.values, **{i: points[:, k] for k, i in enumerate(statement.iterators)}}
         for number, access in enumerate(statement.accesses):
-            subscripts = (np.broadcast_to(value_at(s, environment), visits.shape) for s in access.subscripts)
-            yield AccessVisits(name, number, access, visits, tuple(subscripts))
+            inside = _inside(access, statement, environment, len(visits))
+            subscripts = (np.broadcast_to(value_at(s, environment), visits.shape)[inside] for s in access.subscripts)
+            yield AccessVisits(name, number, access, visits[inside], tuple(subscripts))
+
+
+def _inside(access: Access, statement: Statement, environment: Mapping[str, Any], count: int) -> NDArray[np.bool_]:
+    """Which of ``count`` instances make the access: a kernel's pointer may have a formula for each of several cases."""
+    if access.domain == statement.domain:
+        return np.ones(count, dtype=bool)
+    found = np.zeros(count, dtype=bool)
+    for piece in access.domain.pieces:
+        holds = np.ones(count, dtype=bool)
+        for constraint in piece:
+            value = np.asarray(constraint.expression.evaluate(environment))
+            holds &= value == 0 if constraint.equality else value >= 0
+        found |= holds
+    return found

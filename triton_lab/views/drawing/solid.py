@@ -29,6 +29,8 @@ from triton_lab.views.drawing.solid_scenes import (
 Places = npt.NDArray[np.float64]  # (..., 3)
 Shift = tuple[float, float]  # CSS pixels to the right and down
 AXIS_NAME, BESIDE_TIP = 15.0, 14.0  # points; CSS pixels from an axis's tip to the middle of its name
+NUMBER, BESIDE_AXIS = 8.5, 18.0  # points; CSS pixels from an axis to the middles of its numbers
+LEAST_APART = 15.0  # CSS pixels between the numbers of an axis
 CLEAR_OF_AXES = 6.0  # CSS pixels between a name and an axis
 PAST_TIP = 30.0  # CSS pixels beyond its tip in which a name keeps clear of an axis
 
@@ -90,6 +92,29 @@ class SolidAxes:
             if long > BESIDE_TIP:  # else the axis points at the reader
                 x, y = (tip + (tip - start) / long * BESIDE_TIP).tolist()
                 made.add(DrawnText(x, y, name, AXIS_NAME, align="center"))
+        for x, y, number in self.numbers(seen):
+            made.add(DrawnText(x, y, number, NUMBER, "faint", "center", halo="ground"))
+
+    def numbers(self, seen: Orthographic) -> list[tuple[float, float, str]]:
+        """The whole numbers along each axis as (x, y, text), as close as they stay apart, on the side off the body."""
+        found = []
+        middle = seen.place((self.low + self.high) / 2)
+        for axis, (start, tip) in enumerate(seen.place(self.ends)):
+            long = float(np.hypot(*(tip - start)))
+            apart = long / float(self.high[axis] - self.low[axis])
+            if apart * 10_000 < LEAST_APART:
+                continue  # the axis points at the reader
+            step = next(s for s in (d * 10**k for k in range(5) for d in (1, 2, 5)) if s * apart >= LEAST_APART)
+            way = (tip - start) / long
+            aside = np.array([-way[1], way[0]])
+            aside = -aside if aside @ (middle - start) > 0 else aside
+            first = int(np.ceil(self.low[axis] / step)) * step
+            # One number is enough where all axes begin with the same.
+            first += step if axis and first == self.low[axis] == self.low[0] else 0
+            for number in range(first, int(np.ceil(self.high[axis])), step):
+                x, y = (start + way * apart * (number - self.low[axis]) + aside * BESIDE_AXIS).tolist()
+                found.append((x, y, str(number)))
+        return found
 
     def scene(self) -> SolidAxesItem:
         return {

@@ -500,6 +500,7 @@ export interface ItemScene {
 
 /** An iteration domain. ``chosen``: positions in ``visits`` of the instance shown with what it reads and writes. */
 export interface IterationScene {
+  name: string;
   dims: string[];
   still: DrawingScene | null;
   solid: SolidScene | null;
@@ -809,6 +810,7 @@ export interface Place {
 
 /** The contents of the plane, or of space. ``still``: the plane with all that does not move; ``solid``: space, with the place that is seen in the ``middle``. ``frame``: the pixels of the plane's origin, or of the middle; of a unit; and of a point's radius. Each visit has (layer, point), time and instant. */
 export interface PlaneScene {
+  name: string;
   dims: string[];
   still: DrawingScene | null;
   solid: SolidScene | null;

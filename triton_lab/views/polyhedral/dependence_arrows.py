@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.views.drawing.drawing import ArrowLines
-from triton_lab.views.polyhedral.iteration_picture import Arrows
+from triton_lab.views.polyhedral.dependence_pairs import Arrows
 from triton_lab.views.polyhedral.polyhedral_style import BESIDE, BOTH, DASHES
 
 

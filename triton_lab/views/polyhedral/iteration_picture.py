@@ -12,11 +12,10 @@ from triton_lab import messages
 from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule, Statement
 from triton_lab.polyhedral.core.affine_conditions import Constraint
-from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.polyhedron_corners import corners, half_space, half_spaces
-from triton_lab.polyhedral.dependence import Dependence
 from triton_lab.polyhedral.visit_times import timing
-from triton_lab.views.polyhedral import polyhedral_style as style
+from triton_lab.views.polyhedral.dependence_pairs import Arrows, arrows
+from triton_lab.views.polyhedral.drawn_plane import Plane
 from triton_lab.views.polyhedral.outlines import outlines
 
 Ints = NDArray[np.int64]
@@ -24,11 +23,15 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class StatementLayer:
-    """The instances of one statement. ``points``: (count, dims); ``corners``: one (corners, dims) per polyhedron."""
+    """The instances of one statement. ``points``: (count, dims); ``corners``: one (corners, dims) per polyhedron.
+
+    ``owners``: (count,), the program of each point as the number of its colour, -1 for several programs.
+    """
 
     statement: str
     points: NDArray[np.int64]
     corners: tuple[NDArray[np.float64], ...]
+    owners: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -44,26 +47,13 @@ class Border:
 
 
 @dataclass(frozen=True)
-class Arrows:
-    """Dependent pairs of one kind (or a "race", which is always ``violated``): ``ends`` is (count, 2, dims)."""
-
-    kind: str
-    source: str
-    target: str
-    violated: bool
-    ends: NDArray[np.int64]
-    total: int  # the number of pairs before the picture's limit
-    instances: NDArray[np.int64] | None = None  # all pairs that they stand for, (count, source and target dimensions)
-
-
-@dataclass(frozen=True)
 class Picture:
     """Everything in the plane (or space) of ``dims``.
 
     ``visits``: (count, 2), layer and point of each visit in the order of the schedule; ``times``: (count,), the
     position of each in the whole order; ``instants``: (count,), ascending, equal for visits that happen at once;
-    ``tiles``: outlines of the loops over tiles, (corners, 2) each. Iterators that are not drawn stand at the values of
-    ``at``, or are projected out.
+    ``tiles``: outlines of the loops over tiles, (corners, 2) each, and ``tile_names``, if they have names. Iterators
+    that are not drawn stand at the values of ``at``, or are projected out.
     """
 
     dims: tuple[str, ...]
@@ -78,6 +68,7 @@ class Picture:
     high: tuple[int, ...] = field(default=())
     instants: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     tiles: tuple[NDArray[np.float64], ...] = field(default=())
+    tile_names: tuple[str, ...] = field(default=())
 
     @property
     def fronts(self) -> tuple[NDArray[np.int64], ...]:
@@ -116,7 +107,7 @@ def picture(
     """
     scop = schedule.scop
     wanted = [s for s in scop.statements if statements is None or s.name in statements]
-    plane = _Plane(schedule, tuple(dims) if dims is not None else _usual_dims(scop.statements), dict(at or {}))
+    plane = Plane(schedule, tuple(dims) if dims is not None else _usual_dims(scop.statements), dict(at or {}))
     drawn = [s for s in wanted if set(plane.dims) <= set(s.iterators)]
     if not drawn or not 1 <= len(plane.dims) <= 3 or len(set(plane.dims)) != len(plane.dims):
         raise ValueError(
@@ -132,7 +123,7 @@ def picture(
         at=plane.at,
         layers=tuple(StatementLayer(p.statement.name, p.points, _polyhedra(plane, p.statement)) for p in parts),
         borders=_borders(plane, drawn),
-        arrows=_arrows(plane, [s.name for s in drawn], dependences, violations),
+        arrows=arrows(plane, [s.name for s in drawn], dependences, violations),
         visits=visits.places,
         times=visits.times,
         left_out=tuple(_left_out(schedule, s, plane.dims) for s in wanted if s not in drawn),
@@ -146,38 +137,6 @@ def picture(
 def _usual_dims(statements: Sequence[Statement]) -> tuple[str, ...]:
     """The first two or three iterators of the deepest statement."""
     return max(statements, key=lambda s: len(s.iterators)).iterators[:3]
-
-
-@dataclass(frozen=True)
-class _Plane:
-    """The plane in which ``schedule`` is drawn, along ``dims``; others are fixed by ``at`` or projected out."""
-
-    schedule: Schedule
-    dims: tuple[str, ...]
-    at: Mapping[str, int]
-
-    def holds(self, iterators: Sequence[str], instances: Ints) -> NDArray[np.bool_]:
-        """Whether each instance (count,) lies in the plane."""
-        inside = np.ones(len(instances), dtype=bool)
-        for name, value in self.at.items():
-            if name in iterators:
-                inside &= instances[:, iterators.index(name)] == value
-        return inside
-
-    def seen(self, iterators: Sequence[str], instances: Ints) -> Ints:
-        """The points (count, dims) at which instances are drawn."""
-        return instances[:, [iterators.index(name) for name in self.dims]]
-
-    def projects(self, iterators: Sequence[str]) -> bool:
-        """Whether several instances may be drawn at one point."""
-        return set(self.dims) | set(self.at) < set(iterators)
-
-    @property
-    def values(self) -> dict[str, AffineExpr]:
-        """The numbers of parameters and of fixed iterators."""
-        scop = self.schedule.scop
-        numbers = {**{name: scop.values[name] for name in scop.parameters}, **self.at}
-        return {name: AffineExpr.of(int(value)) for name, value in numbers.items()}
 
 
 @dataclass(frozen=True)
@@ -196,7 +155,7 @@ class _Part:
     point: Ints
 
 
-def _part(plane: _Plane, statement: Statement) -> _Part:
+def _part(plane: Plane, statement: Statement) -> _Part:
     order, iterators = plane.schedule.order(), statement.iterators
     times = np.flatnonzero(order.statements == order.names.index(statement.name))
     instances = order.points[times][:, : len(iterators)]
@@ -228,7 +187,7 @@ def _in_order(parts: Sequence[_Part], schedule: Schedule) -> _Visits:
     return _Visits(places[sort], times[sort], instants[sort])
 
 
-def _tiles(plane: _Plane, part: _Part) -> list[NDArray[np.float64]]:
+def _tiles(plane: Plane, part: _Part) -> list[NDArray[np.float64]]:
     return outlines(plane.schedule, part.statement.name, part.instances, part.seen)
 
 
@@ -241,7 +200,7 @@ def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> 
     )
 
 
-def _polyhedra(plane: _Plane, statement: Statement) -> tuple[NDArray[np.float64], ...]:
+def _polyhedra(plane: Plane, statement: Statement) -> tuple[NDArray[np.float64], ...]:
     """The corners of each piece of a domain, as seen in the plane."""
     kept = [name for name in statement.iterators if name not in plane.at]
     shown = [kept.index(name) for name in plane.dims]
@@ -255,7 +214,7 @@ def _polyhedra(plane: _Plane, statement: Statement) -> tuple[NDArray[np.float64]
     return tuple(found)
 
 
-def _borders(plane: _Plane, statements: Sequence[Statement]) -> tuple[Border, ...]:
+def _borders(plane: Plane, statements: Sequence[Statement]) -> tuple[Border, ...]:
     """The constraints on the drawn dimensions alone; a border that two statements share is listed once."""
     found: dict[tuple[float, ...], Border] = {}
     for statement in statements:
@@ -267,7 +226,7 @@ def _borders(plane: _Plane, statements: Sequence[Statement]) -> tuple[Border, ..
     return tuple(found.values())
 
 
-def _border(plane: _Plane, statement: Statement, piece: int, row: int, constraint: Constraint) -> Border | None:
+def _border(plane: Plane, statement: Statement, piece: int, row: int, constraint: Constraint) -> Border | None:
     """The border of one constraint, if it is a line (a point, a face) of the plane."""
     expression = constraint.expression.substitute(plane.values)
     if not expression.names or not expression.names <= set(plane.dims):
@@ -280,41 +239,7 @@ def _border(plane: _Plane, statement: Statement, piece: int, row: int, constrain
     return Border(statement.name, piece, row, tuple(map(float, coefficients)), float(constant), label)
 
 
-def _label(plane: _Plane, source: str, here: str) -> str:
+def _label(plane: Plane, source: str, here: str) -> str:
     """What holds beyond a border: the source's own words if they are short and need no numbers, else ``here``."""
     general = bool(plane.at) or bool(plane.schedule.scop.parameters)
     return source if source and len(source) <= 12 and not general else here
-
-
-def _arrows(plane: _Plane, names: Sequence[str], dependences: str | None, violations: bool) -> tuple[Arrows, ...]:
-    """The requested dependences (see `picture`), and those that the schedule violates."""
-    schedule, scop = plane.schedule, plane.schedule.scop
-    if dependences not in ("value", "memory", None):
-        raise ValueError(
-            _("dependences are 'value' or 'memory', not {dependences}").format(dependences=repr(dependences))
-        )
-    chosen = scop.value_dependences if dependences == "value" else scop.dependences if dependences else ()
-    every = [_arrows_of(plane, one, one.pairs(scop), False) for one in chosen if _both_in(one, names)]
-    if violations and not schedule.is_legal:
-        broken = [one for one in schedule.legality.violations if _both_in(one.dependence, names)]
-        every += [_arrows_of(plane, one.dependence, one.pairs(scop), True) for one in broken]
-    return tuple(arrows for arrows in every if arrows is not None)
-
-
-def _both_in(dependence: Dependence, names: Sequence[str]) -> bool:
-    return dependence.source in names and dependence.target in names
-
-
-def _arrows_of(plane: _Plane, dependence: Dependence, pairs: Ints, violated: bool) -> Arrows | None:
-    """The arrows between instances (count, source and target dimensions); None if each pair falls on one point."""
-    scop = plane.schedule.scop
-    source, target = scop[dependence.source].iterators, scop[dependence.target].iterators
-    starts, stops = pairs[:, : len(source)], pairs[:, len(source) :]
-    inside = plane.holds(source, starts) & plane.holds(target, stops)
-    ends = np.stack([plane.seen(source, starts[inside]), plane.seen(target, stops[inside])], axis=1)
-    ends = ends[(ends[:, 0] != ends[:, 1]).any(axis=1)]
-    if not len(ends):
-        return None
-    ends = np.unique(ends, axis=0)
-    shown = ends[: style.MOST_ARROWS]
-    return Arrows(dependence.kind, dependence.source, dependence.target, violated, shown, len(ends), pairs[inside])

@@ -46,8 +46,8 @@ def scene(view: IterationView) -> IterationScene:
         "kind": "iteration",
         "title": view.title(),
         "order": view.order,
-        **_plane(view.picture, view.plot),
-        "time": None if view.time is None else _plane(view.time.picture, view.time),
+        **_plane(_("Domain"), view.picture, view.plot),
+        "time": None if view.time is None else _plane(view.beside, view.time.picture, view.time),
         "arrays": [_array(grid) for grid in shown],
         "accesses": _accesses(schedule, [grid.name for grid in shown]),
         "formulas": [(layer.statement, _formulas(schedule, layer.statement)) for layer in view.picture.layers],
@@ -66,8 +66,8 @@ def _legend(view: IterationView, arrays: bool) -> DrawingScene:
     return legend_drawing(signs).framed(1).scene("", label)
 
 
-def _plane(picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
-    """The contents of the plane (or space), of the domain or of time."""
+def _plane(name: str, picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
+    """The contents of the plane (or space), of the domain or of what is beside it."""
     if isinstance(plot, Plot):
         plot = replace(plot, coloured=False, width=LIVE_WIDTH, height=LIVE_HEIGHT)
         x, y = plot.pixels(np.zeros(2)).tolist()
@@ -76,6 +76,7 @@ def _plane(picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
         plot = replace(plot, coloured=False, turns=True, width=LIVE_WIDTH, height=LIVE_HEIGHT)
         (x, y), flat, unit = plot.seen.centre, None, plot.seen.unit
     return {
+        "name": name,
         "dims": list(picture.dims),
         "still": flat.drawing().scene("", "") if flat else None,
         "solid": None if isinstance(plot, Plot) else plot.solid().scene(),

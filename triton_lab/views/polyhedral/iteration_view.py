@@ -16,6 +16,7 @@ from triton_lab.polyhedral import Schedule, Scop
 from triton_lab.views.drawing.drawing import Circles, Drawing
 from triton_lab.views.drawing.drawing_pieces import beside, column, lines, spaced, title
 from triton_lab.views.polyhedral.array_panels import Shelf, grids, touched
+from triton_lab.views.polyhedral.dependence_pairs import usual
 from triton_lab.views.polyhedral.formula_figure import formula_drawing
 from triton_lab.views.polyhedral.formulas import formulas
 from triton_lab.views.polyhedral.iteration_picture import Picture, picture
@@ -47,7 +48,7 @@ class IterationView(View):
 
     ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the rest
     are projected out. ``order`` colours points from the first visit to the last; ``dependences`` is "value", "memory"
-    or None. Violated instances of an illegal schedule are drawn red. ``instance`` (a point in ``dims``) shows the
+    or None: then a changed order shows the values that it passes on. Violated instances of an illegal schedule are drawn red. ``instance`` (a point in ``dims``) shows the
     arrays beside the domain, with what that instance reads and writes. ``time`` shows the transformed space beside it,
     with all visits at the times of the schedule (by default if the order is not that of the source).
     """
@@ -72,7 +73,7 @@ class IterationView(View):
 
     @cached_property
     def picture(self) -> Picture:
-        return picture(self.schedule, self.dims, self.at, self.dependences)
+        return picture(self.schedule, self.dims, self.at, self.dependences or usual(self.schedule))
 
     @cached_property
     def time(self) -> Plot | None:
@@ -81,6 +82,11 @@ class IterationView(View):
         if not wanted:
             return None
         return Plot(time_picture(self.schedule, self.picture), self.order)
+
+    @property
+    def beside(self) -> str:
+        """The name of the picture beside the domain."""
+        return _("Time")
 
     @property
     def plot(self) -> Plot | SpacePlot:
@@ -214,29 +220,30 @@ class IterationView(View):
 def _sheet(view: IterationView, links: Links | None) -> Drawing:
     """All but the title."""
     shown = view.schedule.scop[view.picture.layers[-1].statement]
-    program = [(line, "ink") for line in view.schedule.program().splitlines()]
-    notes = [(text, getattr(BOTH, tone)) for text, tone in view.notes]
-    told = [lines([("Program", "faint")]), lines(program, mono=True)] if program else []
+    text = view.schedule.program().splitlines()
+    program = [lines([(_("Program"), "faint")]), lines([(line, "ink") for line in text], mono=True)] if text else []
+    told = column([*program, lines([(note, getattr(BOTH, tone)) for note, tone in view.notes])], 0)
     entries = signs(view.picture, view.time.picture if view.time else None, view.order)
     legend = spaced(legend_drawing((*entries, *(touched_signs() if links else ()))), 10)
-    right = [legend, *(spaced(formula_drawing(one), 6) for one in formulas(view.schedule, shown))]
-    return beside([column([_plots(view, links), *told, lines(notes)], 0), column(right, 0)], 12)
+    right = column([legend, *(spaced(formula_drawing(one), 6) for one in formulas(view.schedule, shown))], 0)
+    plots = _plots(view, links)
+    if told.width > plots.width:  # a long line of the program does not push the formulas away
+        return column([beside([plots, right], 12), told], 0)
+    return beside([column([plots, told], 0), right], 12)
 
 
 def _plots(view: IterationView, links: Links | None) -> Drawing:
-    """The domain, time, and the arrays, side by side."""
+    """The domain, the arrays, and time, side by side."""
     made = view.plot.drawing()
-    head = 0.0
-    if view.time:
-        both = [("Domain", made), ("Time", view.time.drawing())]
-        named = [column([lines([(name, "faint")]), plot], 0) for name, plot in both]
-        made, head = beside(named, 0), named[0].height - made.height
     if links:
-        start = view.plot.place(links.point) + np.array([0, head])
+        start = view.plot.place(links.point)
         corner = np.array([made.width + 10, 0])
         made.place(links.shelf.drawing(links.marked, start - corner).fitted(), *corner.tolist())
         made.add(Circles(start[None], 1.3 * view.plot.radius, (BOTH.written,), BOTH.ring, 1.8))
-    return made
+    if not view.time:
+        return made
+    both = [(_("Domain"), made), (view.beside, view.time.drawing())]
+    return beside([column([lines([(name, "faint")]), plot], 0) for name, plot in both], 0)
 
 
 def _redrawn(asked: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -18,9 +18,12 @@ from triton_lab.polyhedral.kernels.access_statement import KernelStatement
 from triton_lab.polyhedral.kernels.launch_scop import KernelScop
 from triton_lab.polyhedral.kernels.races.race_verdict import Race
 from triton_lab.views.polyhedral.array_panels import grids, touched
-from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture, picture
+from triton_lab.views.polyhedral.dependence_pairs import Arrows
+from triton_lab.views.polyhedral.iteration_picture import Picture, picture
 from triton_lab.views.polyhedral.iteration_view import IterationView, Links
+from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.polyhedral_style import Note, Tone
+from triton_lab.views.polyhedral.program_tiles import ProgramTiles, coloured, program_tiles
 
 _WIDTH = 96  # characters of a line below the program
 
@@ -58,7 +61,24 @@ class KernelView(IterationView):
     @cached_property
     def picture(self) -> Picture:
         found = picture(self.schedule, self.dims, self.at, None)
+        if self.tiles is not None:
+            found = coloured(found, self.tiles)
         return found if self.race is None else replace(found, arrows=(_pair(self.race, found.dims),))
+
+    @cached_property
+    def tiles(self) -> ProgramTiles | None:
+        """The elements that are accessed, by program."""
+        array = self.race.argument if self.race is not None else self.shown[0].argument
+        return None if array is None else program_tiles(self.schedule, array, self.scop.programs)
+
+    @cached_property
+    def time(self) -> Plot | None:
+        """In place of time, which programs do not share: the elements, with the tile of each program."""
+        return None if self.tiles is None else Plot(self.tiles.picture)
+
+    @property
+    def beside(self) -> str:
+        return "" if self.tiles is None else _("{array} by program").format(array=self.tiles.array)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -96,7 +116,8 @@ class KernelView(IterationView):
         return KernelView(bound, self.line, dims, at)
 
     def text(self) -> str:
-        return f"{self.title()}\n{self.scop.explain()}"
+        tiles = [] if self.tiles is None else self.tiles.lines()
+        return "\n".join([self.title(), *tiles, self.scop.explain()])
 
 
 def kernel_view(scop: KernelScop, **options: object) -> KernelView:

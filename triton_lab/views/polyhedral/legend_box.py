@@ -11,6 +11,7 @@ import numpy as np
 from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.drawing import ArrowLines, Circles, Drawing, DrawnItem, DrawnText, Line, Rectangle
 from triton_lab.views.drawing.fonts import width_of
+from triton_lab.views.polyhedral.instant_marks import marked
 from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.plane_plot import MOST_STEPS
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, DASHES, order_colours
@@ -68,6 +69,8 @@ def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
     found: list[LegendEntry] = []
     if coloured:
         found.append(visited())
+    elif layers[0].owners is not None:
+        found += _programs(picture)
     elif len(layers) == 1:
         found.append(LegendEntry("circle", BOTH.statement, _("statement")))
     else:
@@ -80,13 +83,30 @@ def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
     for text in dict.fromkeys(_("race") if a.kind == "race" else _("violated") for a in picture.arrows if a.violated):
         found.append(LegendEntry("arrow", BOTH.violated, text))
     if picture.tiles:
-        found.append(LegendEntry("line", BOTH.tile, _("tile")))
+        found.append(LegendEntry("line", BOTH.tile, _("tile of a program") if picture.tile_names else _("tile")))
     if picture.fronts and len(picture.dims) < 3 and len(picture.visits) <= MOST_STEPS:
-        found.append(LegendEntry("line", BOTH.axis, _("one instant")))
+        few = len(marked(picture)) < len(picture.fronts)
+        first = _("the first of {count} instants").format(count=len(picture.fronts))
+        found.append(LegendEntry("line", BOTH.axis, first if few else _("one instant")))
     hidden = sum(a.total - len(a.ends) for a in picture.arrows)
     if hidden:
         found.append(LegendEntry("arrow", BOTH.grid, _("{hidden} more not drawn").format(hidden=hidden)))
     return tuple(found)
+
+
+def _programs(picture: Picture) -> list[LegendEntry]:
+    """The entries of programs: names of the first few, if their tiles are drawn here, and of points of several."""
+    used = np.concatenate([layer.owners for layer in picture.layers if layer.owners is not None])
+    found = []
+    if picture.tile_names:
+        colours = len(BOTH.parts)
+        for name, colour in zip(picture.tile_names[:colours], BOTH.parts, strict=False):
+            found.append(LegendEntry("circle", colour, _("program {name}").format(name=name)))
+        if len(picture.tile_names) > colours:
+            found[-1] = LegendEntry("circle", BOTH.parts[colours - 1], _("and so on: {colours} colours").format(colours=colours))
+    if (used < 0).any():
+        found.append(LegendEntry("circle", BOTH.statement, _("several programs")))
+    return found
 
 
 def legend_drawing(signs: Sequence[LegendEntry]) -> Drawing:

@@ -25,10 +25,15 @@ def outlines(schedule: Schedule, statement: str, instances: Ints, places: Ints) 
     tile = tile.reshape(-1)
     if tile.max() >= MOST_TILES:
         return []
-    room = np.array([(a, b) for a in (-_ROOM, _ROOM) for b in (-_ROOM, _ROOM)])
+    flat = [around(places[tile == k]) for k in range(int(tile.max()) + 1)]
+    return list({outline.tobytes(): outline for outline in flat}.values())
+
+
+def around(places: Ints) -> NDArray[np.float64]:
+    """The outline, (corners, 2), of a tile with these points, (count, 1 or 2)."""
     flat = np.concatenate([np.zeros((len(places), 2 - places.shape[1])), places], axis=1)
-    around = [(flat[tile == k][:, None] + room).reshape(-1, 2) for k in range(int(tile.max()) + 1)]
-    return list({outline.tobytes(): outline for outline in map(hull, around)}.values())
+    room = np.array([(a, b) for a in (-_ROOM, _ROOM) for b in (-_ROOM, _ROOM)])
+    return hull((flat[:, None] + room).reshape(-1, 2))
 
 
 def hull(points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,11 +13,12 @@ from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.border_labels import Box, LabelledBorder, place_lines
 from triton_lab.views.polyhedral.dependence_arrows import dependence
+from triton_lab.views.polyhedral.instant_marks import marked, outline
 from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.outlines import hull
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, order_colours
 
-LABEL, NUMBER = 12.5, 7.5  # points
+LABEL, NUMBER, TILE = 12.5, 7.5, 10.0  # points
 MOST_STEPS = 600  # most visits for which the way between them, or through those of one instant, is drawn
 MOST_SHADES = 1024  # from the first visit to the last
 BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 40.0  # CSS pixels, at least
@@ -169,8 +170,7 @@ class Plot:
         self._grid(made)
         if not self.coloured:
             for k in range(len(self.picture.layers)):
-                fill = BOTH.statements[k % len(BOTH.statements)] if self.rings else BOTH.faint
-                made.add(Circles(self.centres(k), self.radius, (fill,), BOTH.ring, self.ring))
+                made.add(self._circles(k))
         # Two statements with the same domain share its polygon.
         every = {polygon.tobytes(): polygon for layer in self.picture.layers for polygon in layer.corners}
         for polygon in every.values():
@@ -188,10 +188,33 @@ class Plot:
             self._order(made)
         self._fronts(made)
         self._arrows(made)
+        self._tile_names(made)
         for line in self.lines:
             x, y = self.pixels(np.array(line.label)).tolist()
             made.add(DrawnText(x, y, line.border.excluded, LABEL, BOTH.border, "center"))
         return made
+
+    def _circles(self, layer: int) -> Circles:
+        """The points of a layer, in the colour of its statement or of their programs."""
+        owners = self.picture.layers[layer].owners
+        if owners is None:
+            fill = BOTH.statements[layer % len(BOTH.statements)] if self.rings else BOTH.faint
+            return Circles(self.centres(layer), self.radius, (fill,), BOTH.ring, self.ring)
+        fills = (*BOTH.parts, BOTH.statement)
+        which = np.where(owners < 0, len(BOTH.parts), owners % len(BOTH.parts))
+        return Circles(self.centres(layer), self.radius, fills, BOTH.ring, self.ring, which)
+
+    def _tile_names(self, made: Drawing) -> None:
+        """Draw the name of each tile that has one, in its middle or over the axis, where it fits."""
+        for name, tile in zip(self.picture.tile_names, self.picture.tiles, strict=False):
+            low, high = tile[:, ::-1].min(axis=0), tile[:, ::-1].max(axis=0)
+            middle = (low + high) / 2
+            middle = np.where(high - low > 1, np.floor(middle) + 0.5, middle)  # between points, where there are several
+            (x, y), (wide, high_) = self.pixels(middle), (high - low) * self.unit
+            room = wide if self.flat or high[1] - low[1] > 1 else self.unit - 2 * self.radius
+            if width_of(name, TILE) < room and high_ > 2 * TILE:
+                y -= high_ / 2 + TILE if self.flat else 0
+                made.add(DrawnText(float(x), float(y), name, TILE, BOTH.tile, "center", True, halo="ground"))
 
     def _grid(self, made: Drawing) -> None:
         left, bottom, right, top = self.box
@@ -260,13 +283,15 @@ class Plot:
         return places
 
     def _fronts(self, made: Drawing) -> None:
-        """Draw a line through the visits of each instant."""
+        """Draw one mark for the visits of each instant."""
         if len(self.picture.visits) > MOST_STEPS:
             return
-        for front in self.picture.fronts:
-            places = self.visited[front]
-            places = places[np.lexsort((places[:, 1], places[:, 0]))]
-            made.add(Line(tuple(map(tuple, places.tolist())), BOTH.axis, 2.2, arrow=False, opacity=0.75))
+        for front in marked(self.picture):
+            corners = outline(self.visited[front], self.radius + 4)
+            if len(corners) > 2:
+                made.add(Polygons((corners,), "none", 0.75, BOTH.axis, 2.2))
+            else:
+                made.add(Line(tuple(map(tuple, corners.tolist())), BOTH.axis, 2.2, arrow=False, opacity=0.75))
 
     def _arrows(self, made: Drawing) -> None:
         number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}

@@ -52,6 +52,7 @@ class PlaneScene(TypedDict):
     (layer, point), time and instant.
     """
 
+    name: Sentence
     dims: Annotated[list[Name], Most(3, least=1)]
     still: DrawingScene | None
     solid: SolidScene | None

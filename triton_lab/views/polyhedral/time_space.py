@@ -9,7 +9,8 @@ from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.core.loop_tree import path
 from triton_lab.polyhedral.visit_times import Timing, ranks, times_of, timing
 from triton_lab.views.polyhedral import polyhedral_style as look
-from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture, StatementLayer
+from triton_lab.views.polyhedral.dependence_pairs import Arrows
+from triton_lab.views.polyhedral.iteration_picture import Picture, StatementLayer
 from triton_lab.views.polyhedral.outlines import outlines
 
 Ints = NDArray[np.int64]

@@ -10,6 +10,9 @@ import { numbers } from "./data.js";
 const BESIDE_TIP = 14; // pixels, as are these: see `solid.py`
 const CLEAR_OF_AXES = 6;
 const PAST_TIP = 30;
+const NUMBER = 8.5; // points
+const BESIDE_AXIS = 18;
+const LEAST_APART = 15;
 
 /** An orthographic view: the first coordinate goes up, the second to the right, the third towards the reader. */
 export class Orthographic {
@@ -76,7 +79,7 @@ function itemsSeen(item, view, axes) {
       const [x, y] = [0, 1].map((c) => tip[c] + ((tip[c] - start[c]) / long) * BESIDE_TIP);
       return long > BESIDE_TIP ? [wordsAt(text, x, y, size, "ink")] : [];
     });
-    return [{ what: "arrows", ends: floatsOf(ends.flat(2)), colour, width: 1, head: 9, gap: 0, dashes: [], beside: 0 }, ...named];
+    return [{ what: "arrows", ends: floatsOf(ends.flat(2)), colour, width: 1, head: 9, gap: 0, dashes: [], beside: 0 }, ...named, ...numbersOf(item, view)];
   }
   if (item.what === "face") {
     const { fill, opacity, edge, edgeOpacity } = item;
@@ -129,6 +132,31 @@ function besideAxes(at, half, axes) {
     at = [at[0] - way[1] * step, at[1] + way[0] * step];
   }
   return at;
+}
+
+/** The numbers along the axes: `SolidAxes.numbers`. @param {Axes} axes @param {Orthographic} view @returns {Drawing["items"]} */
+function numbersOf(axes, view) {
+  const { low, high } = axes;
+  const middle = view.spot(low.map((from, k) => (from + high[k]) / 2));
+  return axisEnds(axes, view).flatMap(([start, tip], axis) => {
+    const long = Math.hypot(tip[0] - start[0], tip[1] - start[1]);
+    const apart = long / (high[axis] - low[axis]);
+    const steps = [1, 10, 100, 1000, 10000].flatMap((power) => [power, 2 * power, 5 * power]);
+    const step = steps.find((s) => s * apart >= LEAST_APART);
+    if (!step || apart * 10000 < LEAST_APART) return []; // the axis points at the reader
+    const way = [(tip[0] - start[0]) / long, (tip[1] - start[1]) / long];
+    const off = -way[1] * (middle[0] - start[0]) + way[0] * (middle[1] - start[1]) > 0 ? -BESIDE_AXIS : BESIDE_AXIS;
+    /** @type {Drawing["items"]} */
+    const found = [];
+    let first = Math.ceil(low[axis] / step) * step;
+    if (axis && first === low[axis] && first === low[0]) first += step; // one number is enough
+    for (let number = first; number < Math.ceil(high[axis]); number += step) {
+      const along = apart * (number - low[axis]);
+      const [x, y] = [start[0] + way[0] * along - way[1] * off, start[1] + way[1] * along + way[0] * off];
+      found.push({ ...wordsAt(String(number), x, y, NUMBER, "faint"), halo: "ground" });
+    }
+    return found;
+  });
 }
 
 /** From the lowest place to the tip of each axis. @param {Axes} axes @param {Orthographic} view @returns {[Spot, Spot][]} */

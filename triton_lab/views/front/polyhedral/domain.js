@@ -46,16 +46,17 @@ function pointAt(stage, event) {
   stage.point(event.clientX - box.left, event.clientY - box.top);
 }
 
-/** A stage where it may be wider than the page. @param {DomainStage} stage @param {string} name */
-function framed(stage, name = tr("Domain")) {
+/** A stage where it may be wider than the page. @param {DomainStage} stage */
+function framed(stage) {
+  const { name } = stage.scene;
   const box = make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": name }, stage.node);
   return [box, goesOn(box, tr("The picture"))];
 }
 
 /** @param {DomainStage} domain @param {DomainStage} time */
 function beside(domain, time) {
-  const named = (/** @type {string} */ name, /** @type {DomainStage} */ stage) => make("div", {}, make("div", { class: "tl-note" }, name), ...framed(stage, name));
-  return make("div", { class: "tl-domain-row" }, named(tr("Domain"), domain), named(tr("Time"), time));
+  const named = (/** @type {DomainStage} */ stage) => make("div", {}, make("div", { class: "tl-note" }, stage.scene.name), ...framed(stage));
+  return make("div", { class: "tl-domain-row" }, named(domain), named(time));
 }
 
 /** A stage that goes from instant to instant. @param {DomainStage} stage */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -160,7 +161,19 @@ def instance(statement: Statement, arguments: tuple[Expr, ...]) -> Assign:
 
 def program_text(schedule: Ordered, language: str) -> str:
     """The program as text in ``language``: "c" or "python"."""
+    return "\n".join(_printer(language).statement_lines(with_bodies(schedule, schedule.nodes)))
+
+
+def lines_of_statements(schedule: Ordered, language: str) -> list[str]:
+    """For each line of `program_text`, the statement that it runs; "" for the others."""
+    printed = _printer(language).statement_lines(schedule.nodes)
+    known = {statement.name for statement in schedule.scop.statements}
+    found = (re.match(r"\s*(\w+)\(", line) for line in printed)
+    return [match[1] if match and match[1] in known else "" for match in found]
+
+
+def _printer(language: str) -> Printer:
     printers: dict[str, Printer] = {"c": CPrinter(), "python": PythonPrinter()}
     if language not in printers:
         raise ValueError(_("there is no language {language}; choose c or python").format(language=repr(language)))
-    return "\n".join(printers[language].statement_lines(with_bodies(schedule, schedule.nodes)))
+    return printers[language]

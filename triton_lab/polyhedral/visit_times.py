@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
-from triton_lab.polyhedral.core.loop_tree import TimeStep, path
+from triton_lab.polyhedral.core.loop_tree import TimeStep, Tree, path
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.schedule import Schedule
@@ -56,10 +56,10 @@ def ranks(rows: Ints, among: Ints) -> Ints:
     return place[len(both) - len(rows) :]
 
 
-def timing(schedule: Schedule) -> Timing:
-    """The times of all visits at the scop's values."""
+def timing(schedule: Schedule, tree: Tree | None = None) -> Timing:
+    """The times of all visits at the scop's values: those of the schedule, or in the loops of another ``tree``."""
     order = schedule.order()
-    paths = [path(schedule.tree, name) for name in order.names]
+    paths = [path(tree or schedule.tree, name) for name in order.names]
     depth = max(map(len, paths), default=0)
     names: list[str] = []
     for k in range(depth):

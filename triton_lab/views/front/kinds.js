@@ -24,7 +24,7 @@ import { conversionOf } from "./layouts/conversion.js";
 import { layoutsOf } from "./layouts/kernel.js";
 import { layoutOf } from "./layouts/layout.js";
 import { choiceOf, followOf, wordsOf } from "./part.js";
-import { iterationOf, pairOf } from "./polyhedral/domain.js";
+import { iterationOf, movedOf, pairOf } from "./polyhedral/domain.js";
 import { maximalOf } from "./polyhedral/maximal.js";
 import { raggedOf } from "./polyhedral/ragged.js";
 import { columnsOf } from "./polyhedral/ways.js";
@@ -51,6 +51,7 @@ export const KINDS = {
   layout: layoutOf,
   layouts: layoutsOf,
   maximal: maximalOf,
+  moved: movedOf,
   nested: nestedOf,
   origin: originOf,
   origins: originsOf,

@@ -8,6 +8,7 @@ import { tr } from "./localization.js";
  * said, and which it was of the `alike` lines with its kinds of accesses. `source`: whether it stands open. `earlier`: it was left by a run before.
  * Of many launches, `launch` is shown, and `each` has their own. `keyboard` is the control that had it when the picture
  * was taken out: its name, and which it was of those called so.
+ * `moved` is the order that was made of a nest's loops.
  * @typedef {{
  *   kernel?: string,
  *   asked?: string,
@@ -21,6 +22,7 @@ import { tr } from "./localization.js";
  *   launch?: number,
  *   each?: Record<number, Place>,
  *   keyboard?: {name: string, rank: number},
+ *   moved?: import("./polyhedral/moved.js").Change,
  * }} Place
  */
 /** @typedef {import("./scenes.js").CardScene} CardScene */

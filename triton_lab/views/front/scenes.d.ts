@@ -498,11 +498,12 @@ export interface ItemScene {
   lines: number[];
 }
 
-/** An iteration domain. ``chosen``: positions in ``visits`` of the instance shown with what it reads and writes. */
+/** An iteration domain. ``chosen``: positions in ``visits`` of the instance shown with what it reads and writes. ``runs``: for each line of ``program``, the statement that it runs, "" for none. */
 export interface IterationScene {
   name: string;
   dims: string[];
   still: DrawingScene | null;
+  over: DrawingScene | null;
   solid: SolidScene | null;
   middle: number[];
   frame: [number, number, number, number];
@@ -520,9 +521,11 @@ export interface IterationScene {
   accesses: AccessScene[];
   formulas: [string, FormulaScene[]][];
   program: string;
+  runs: string[];
   notes: ([string, "faint" | "legal" | "violated"])[];
   legend: DrawingScene;
   controls: Controls;
+  moves: MovesScene | null;
   chosen: number[];
 }
 
@@ -696,6 +699,54 @@ export interface MomentScene {
   tags: string[];
 }
 
+/** A loop. ``low`` and ``high``: its least and greatest time. ``line``: the coefficients of its time in the plane, and the constant; empty if its iterations are no lines there. ``parallel``: its iterations run at once. */
+export interface MovableLoop {
+  name: string;
+  low: number;
+  high: number;
+  line: number[];
+  parallel: boolean;
+}
+
+/** The pairs of a dependence: the places of source and target in the order. ``drawn``: whether those that are kept are drawn. */
+export interface MovablePairs {
+  kind: string;
+  text: string;
+  drawn: boolean;
+  pairs: Buffer;
+  colour: string;
+  dashes: number[];
+  beside: number;
+}
+
+/** The loops of an order that the reader made, and whether it is legal. ``runs``: as in `IterationScene`. */
+export interface MovedScene {
+  kind: "moved";
+  program: string;
+  runs: string[];
+  notes: ([string, "faint" | "legal" | "violated"])[];
+}
+
+/** The loops around all statements, outermost first, and what follows from their order. ``times``: for each place in the order the time in each loop; ``rest``: in the dimensions within, called ``names``; ``fixed``: the same, 0 where iterations run at once. ``statement``: the number of its statement in ``statements``; ``points``: its iterators, (places, most iterators). ``rows``: the half spaces of the domain over the loops' times, (coefficients, constant); empty if the loops cannot be written without Python. ``bodies``: each statement's text and, for each of its iterators, (name, coefficients and constant). ``where``: the values of parameters; ``sizes``: the tiles that the picture shows. */
+export interface MovesScene {
+  loops: MovableLoop[];
+  names: string[];
+  times: Buffer;
+  rest: Buffer;
+  fixed: Buffer;
+  statements: string[];
+  statement: Buffer;
+  points: Buffer;
+  pairs: MovablePairs[];
+  rows: number[][];
+  bodies: [string, [string, number[]][]][];
+  language: "c" | "python";
+  where: string;
+  sizes: number[];
+  violated: string;
+  tile: string;
+}
+
 /** A scene within a scene: the names of its parts begin with its own. */
 export interface NestedScene {
   kind: "nested";
@@ -808,11 +859,12 @@ export interface Place {
   rules: [number, number];
 }
 
-/** The contents of the plane, or of space. ``still``: the plane with all that does not move; ``solid``: space, with the place that is seen in the ``middle``. ``frame``: the pixels of the plane's origin, or of the middle; of a unit; and of a point's radius. Each visit has (layer, point), time and instant. */
+/** The contents of the plane, or of space. ``still``: the plane with all that no order changes; ``over``: tiles, instants and arrows; ``solid``: space, with the place that is seen in the ``middle``. ``frame``: the pixels of the plane's origin, or of the middle; of a unit; and of a point's radius. Each visit has (layer, point), time and instant. */
 export interface PlaneScene {
   name: string;
   dims: string[];
   still: DrawingScene | null;
+  over: DrawingScene | null;
   solid: SolidScene | null;
   middle: number[];
   frame: [number, number, number, number];
@@ -1354,6 +1406,7 @@ export type Scene =
   | LayoutScene
   | LayoutsScene
   | MaximalScene
+  | MovedScene
   | NestedScene
   | OriginScene
   | OriginsScene

@@ -30,16 +30,16 @@ class Arrows:
 
 
 def usual(schedule: Schedule) -> str | None:
-    """The dependences that a changed order is drawn with: those of values, or of memory where no value is passed on.
-
-    None in the order of the source, and where isl cannot tell.
-    """
-    if not schedule.steps:
-        return None
+    """The dependences that a changed order is drawn with; None in the order of the source, and where isl cannot tell."""
     try:
-        return "value" if schedule.scop.value_dependences else "memory"
+        return passed_on(schedule) if schedule.steps else None
     except TooHard:
         return None
+
+
+def passed_on(schedule: Schedule) -> str:
+    """The dependences of values, or of memory where no value is passed on: "value" or "memory"."""
+    return "value" if schedule.scop.value_dependences else "memory"
 
 
 def arrows(plane: Plane, names: Sequence[str], dependences: str | None, violations: bool) -> tuple[Arrows, ...]:

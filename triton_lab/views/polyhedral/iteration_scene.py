@@ -10,13 +10,15 @@ import numpy as np
 
 from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
+from triton_lab.polyhedral.scheduled_program import lines_of_statements
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.polyhedral.array_panels import NAME, ArrayGrid, grids, touched
 from triton_lab.views.polyhedral.border_labels import LabelledBorder
 from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part, formulas
 from triton_lab.views.polyhedral.iteration_picture import Picture
-from triton_lab.views.polyhedral.legend_box import legend_drawing, live_signs
+from triton_lab.views.polyhedral.legend_box import legend_drawing, live_signs, movable_signs
+from triton_lab.views.polyhedral.moves_scene import knobs
 from triton_lab.views.polyhedral.plane_plot import MOST_STEPS, Plot
 from triton_lab.views.polyhedral.polyhedral_scenes import (
     AccessScene,
@@ -26,6 +28,7 @@ from triton_lab.views.polyhedral.polyhedral_scenes import (
     FormulaScene,
     FormulaWords,
     IterationScene,
+    MovesScene,
     PlaneScene,
 )
 from triton_lab.views.polyhedral.space_plot import SpacePlot
@@ -40,28 +43,34 @@ MOST_CHOSEN = 200  # visits of one point, if iterators are projected out; each v
 
 def scene(view: IterationView) -> IterationScene:
     """The scene that `front/polyhedral/domain.js` draws."""
-    schedule = view.schedule
+    schedule, moves = view.schedule, view.moves()
+    plot = view.plot
+    if isinstance(plot, Plot) and moves is not None:
+        plot = replace(plot, knobs=knobs(moves, view.picture))
     shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
     return {
         "kind": "iteration",
         "title": view.title(),
         "order": view.order,
-        **_plane(_("Domain"), view.picture, view.plot),
+        **_plane(_("Domain"), view.picture, plot),
         "time": None if view.time is None else _plane(view.beside, view.time.picture, view.time),
         "arrays": [_array(grid) for grid in shown],
         "accesses": _accesses(schedule, [grid.name for grid in shown]),
         "formulas": [(layer.statement, _formulas(schedule, layer.statement)) for layer in view.picture.layers],
         "program": schedule.program(),
+        "runs": lines_of_statements(schedule, schedule.scop.language),
         "notes": list(view.notes),
-        "legend": _legend(view, bool(shown)),
+        "legend": _legend(view, moves, bool(shown)),
         "controls": view.controls(),
+        "moves": moves,
         "chosen": view.chosen[:MOST_CHOSEN].tolist(),
     }
 
 
-def _legend(view: IterationView, arrays: bool) -> DrawingScene:
-    """The legend, whose label says the same in words."""
-    signs = live_signs(view.picture, None if view.time is None else view.time.picture, arrays)
+def _legend(view: IterationView, moves: MovesScene | None, arrays: bool) -> DrawingScene:
+    """The legend, whose label says the same in words. Where loops may be moved, it has all that other orders show."""
+    other = movable_signs([one["kind"] for one in moves["pairs"] if one["drawn"]], bool(moves["pairs"])) if moves else ()
+    signs = live_signs(view.picture, None if view.time is None else view.time.picture, arrays, other)
     label = _("legend: {entries}").format(entries=", ".join(sign.text for sign in signs))
     return legend_drawing(signs).framed(1).scene("", label)
 
@@ -78,7 +87,8 @@ def _plane(name: str, picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
     return {
         "name": name,
         "dims": list(picture.dims),
-        "still": flat.drawing().scene("", "") if flat else None,
+        "still": flat.still().scene("", "") if flat else None,
+        "over": flat.over().scene("", "") if flat else None,
         "solid": None if isinstance(plot, Plot) else plot.solid().scene(),
         "middle": [] if isinstance(plot, Plot) else plot.seen.middle.tolist(),
         "frame": (x, y, unit, plot.radius),

@@ -22,8 +22,9 @@ from triton_lab.views.polyhedral.formulas import formulas
 from triton_lab.views.polyhedral.iteration_picture import Picture, picture
 from triton_lab.views.polyhedral.legend_box import legend_drawing, signs
 from triton_lab.views.polyhedral.legend_box import touched as touched_signs
+from triton_lab.views.polyhedral.moves_scene import ORDER, moved, moves, verdict
 from triton_lab.views.polyhedral.plane_plot import Plot
-from triton_lab.views.polyhedral.polyhedral_scenes import Controls, IterationScene
+from triton_lab.views.polyhedral.polyhedral_scenes import Controls, IterationScene, MovesScene
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, Note
 from triton_lab.views.polyhedral.space_plot import SpacePlot
 from triton_lab.views.polyhedral.time_space import time_picture
@@ -96,10 +97,15 @@ class IterationView(View):
         if self._title is not None:
             return self._title
         scop = self.schedule.scop
-        values = ", ".join(f"{name} = {scop.values[name]}" for name in scop.parameters)
         return _("{instances}{which}").format(
-            instances=words.count(scop.count(), "instance"), which=f" at {values}" if values else ""
+            instances=words.count(scop.count(), "instance"), which=f" at {self._values}" if self._values else ""
         )
+
+    @property
+    def _values(self) -> str:
+        """The values of the parameters in words."""
+        scop = self.schedule.scop
+        return ", ".join(f"{name} = {scop.values[name]}" for name in scop.parameters)
 
     def text(self) -> str:
         told = [self.title(), *self.picture.left_out]
@@ -118,12 +124,7 @@ class IterationView(View):
     def notes(self) -> tuple[Note, ...]:
         """The notes below the program: text and tone."""
         out: tuple[Note, ...] = tuple((words, "faint") for words in self.picture.left_out)
-        if not self.schedule.steps:
-            return out
-        violations = self.schedule.legality.violations
-        if not violations:
-            return (*out, (_("legal: every dependence is kept"), "legal"))
-        return (*out, (_("illegal:"), "violated"), *((str(v), "violated") for v in violations[:4]))
+        return (*out, *verdict(self.schedule)) if self.schedule.steps else out
 
     def pieces(self) -> list[Drawing]:
         return [title(self.title()), _sheet(self, self._links())]
@@ -171,6 +172,17 @@ class IterationView(View):
             if name not in self.picture.dims and len(points)
         }
         return {"parameters": ranges, "iterators": list(deepest.iterators), "hidden": hidden}
+
+    def moves(self) -> MovesScene | None:
+        """The loops that a reader may move; None if there are none, or without the time in which they would be seen."""
+        return None if self._time is False else moves(self.schedule, self.picture, self.dependences, self._values)
+
+    def part(self, name: str) -> Scene:
+        """The loops and the legality of an order that the reader made of this one, or of isl's: ``order/isl/...``."""
+        if not name.startswith(ORDER):
+            return super().part(name)
+        order, _slash, change = name.removeprefix(ORDER).partition("/")
+        return moved(self.schedule.automatic() if order == "isl" else self.schedule, change)
 
     @cached_property
     def widget(self) -> SceneWidget:

@@ -76,6 +76,9 @@ class KernelView(IterationView):
         """In place of time, which programs do not share: the elements, with the tile of each program."""
         return None if self.tiles is None else Plot(self.tiles.picture)
 
+    def moves(self) -> None:
+        """None: a grid has no order that could be changed."""
+
     @property
     def beside(self) -> str:
         return "" if self.tiles is None else _("{array} by program").format(array=self.tiles.array)

@@ -55,9 +55,29 @@ def signs(domain: Picture, time: Picture | None, coloured: bool) -> tuple[Legend
     return tuple(dict.fromkeys((*entries(time, coloured), *rest)))
 
 
-def live_signs(domain: Picture, time: Picture | None, arrays: bool) -> tuple[LegendEntry, ...]:
-    """The entries of a live legend: statements take the colour of their turn when they are visited."""
-    found = signs(domain, time, False)
+def movable_signs(kinds: Sequence[str], dependent: bool) -> tuple[LegendEntry, ...]:
+    """The entries for orders that a reader makes: dependences of these ``kinds``, those that are broken, and tiles."""
+    red = (_violated(),) if dependent else ()
+    arrows = (_dependence(kind) for kind in BOTH.arrows if kind in kinds)
+    return (*arrows, *red, LegendEntry("line", BOTH.tile, _("tile")))
+
+
+def _dependence(kind: str) -> LegendEntry:
+    return LegendEntry("arrow", BOTH.arrows[kind], translated(DEPENDENCES.get(kind, kind)), DASHES[kind])
+
+
+def _violated() -> LegendEntry:
+    return LegendEntry("arrow", BOTH.violated, _("violated"))
+
+
+def live_signs(
+    domain: Picture, time: Picture | None, arrays: bool, other: tuple[LegendEntry, ...] = ()
+) -> tuple[LegendEntry, ...]:
+    """The entries of a live legend: statements take the colour of their turn when they are visited.
+
+    ``other``: those of what the reader may make of the picture.
+    """
+    found = tuple(dict.fromkeys((*signs(domain, time, False), *other)))
     circles = [entry for entry in found if entry.sign == "circle"]
     rest = [entry for entry in found if entry.sign != "circle"]
     return (*circles, visited(), *rest, *(touched() if arrays else ()))
@@ -77,11 +97,13 @@ def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
         for k, layer in enumerate(layers):
             name = _("statement {name}").format(name=layer.statement)
             found.append(LegendEntry("circle", BOTH.statements[k % len(BOTH.statements)], name))
-    for kind, colour in BOTH.arrows.items():
+    for kind in BOTH.arrows:
         if any(a.kind == kind and not a.violated for a in picture.arrows):
-            found.append(LegendEntry("arrow", colour, translated(DEPENDENCES.get(kind, kind)), DASHES[kind]))
-    for text in dict.fromkeys(_("race") if a.kind == "race" else _("violated") for a in picture.arrows if a.violated):
-        found.append(LegendEntry("arrow", BOTH.violated, text))
+            found.append(_dependence(kind))
+    if any(a.violated and a.kind == "race" for a in picture.arrows):
+        found.append(LegendEntry("arrow", BOTH.violated, _("race")))
+    if any(a.violated and a.kind != "race" for a in picture.arrows):
+        found.append(_violated())
     if picture.tiles:
         found.append(LegendEntry("line", BOTH.tile, _("tile of a program") if picture.tile_names else _("tile")))
     if picture.fronts and len(picture.dims) < 3 and len(picture.visits) <= MOST_STEPS:

@@ -24,6 +24,7 @@ MOST_SHADES = 1024  # from the first visit to the last
 BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 40.0  # CSS pixels, at least
 OVER = 34.0  # CSS pixels over the axis of a single dimension, at least: names of borders stand there
 HEAD = 9.0  # CSS pixels of an axis's head, beyond the box
+KNOB = 13.0  # CSS pixels around the middle of a knob
 BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
 
 
@@ -38,6 +39,7 @@ class Plot:
     coloured: bool = False  # points have the colour of their first visit's order
     width: float = look.WIDTH
     height: float = look.HEIGHT
+    knobs: tuple[tuple[float, float], ...] = ()  # (x, y) in units of what stands over the plot; names keep clear of it
 
     @property
     def flat(self) -> bool:
@@ -118,7 +120,8 @@ class Plot:
         labels = left - (numbers + widest) * scale, bottom - 54 * scale, right + 40 * scale, top
         clear = max(numbers + 2, 27) * scale / character[1]
         tiles = [tile[:, ::-1] for tile in self.picture.tiles]
-        taken = self._written(numbers)
+        half = KNOB * scale
+        taken = (*self._written(numbers), *((x - half, y - half, x + half, y + half) for x, y in self.knobs))
         return place_lines(self.picture.borders, self.box, labels, sample, character, taken, clear, tiles)
 
     def _written(self, numbers: float) -> tuple[Box, ...]:
@@ -167,6 +170,28 @@ class Plot:
     def drawing(self) -> Drawing:
         """All of the plot, its upper left corner at (0, 0)."""
         made = Drawing(*self.size)
+        self._ground(made)
+        if self.coloured:
+            self._order(made)
+        self._over(made)
+        self._border_names(made)
+        return made
+
+    def still(self) -> Drawing:
+        """All of the plot that is the same in each order."""
+        made = Drawing(*self.size)
+        self._ground(made)
+        self._border_names(made)
+        return made
+
+    def over(self) -> Drawing:
+        """All of the plot that comes from the order: tiles, instants and dependences."""
+        made = Drawing(*self.size)
+        self._over(made)
+        return made
+
+    def _ground(self, made: Drawing) -> None:
+        """Draw the grid, the points, the polyhedra, the axes and the borders."""
         self._grid(made)
         if not self.coloured:
             for k in range(len(self.picture.layers)):
@@ -180,19 +205,20 @@ class Plot:
             elif len(outline) == 2:
                 made.add(Segments(outline[None], BOTH.polygon, max(2.0, self.radius)))
         self._axes(made)
-        for tile in self.picture.tiles:
-            made.add(Polygons((self.pixels(tile[:, ::-1]),), "none", edge=BOTH.tile, line=1.4))
         if self.lines:
             made.add(Segments(np.stack([self.pixels(line.ends) for line in self.lines]), BOTH.border, 1.6))
-        if self.coloured:
-            self._order(made)
+
+    def _over(self, made: Drawing) -> None:
+        for tile in self.picture.tiles:
+            made.add(Polygons((self.pixels(tile[:, ::-1]),), "none", edge=BOTH.tile, line=1.4))
         self._fronts(made)
         self._arrows(made)
         self._tile_names(made)
+
+    def _border_names(self, made: Drawing) -> None:
         for line in self.lines:
             x, y = self.pixels(np.array(line.label)).tolist()
             made.add(DrawnText(x, y, line.border.excluded, LABEL, BOTH.border, "center"))
-        return made
 
     def _circles(self, layer: int) -> Circles:
         """The points of a layer, in the colour of its statement or of their programs."""

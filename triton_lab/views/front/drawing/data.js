@@ -21,3 +21,9 @@ export function numbers({ type, bytes }) {
     : new Type(buffer.slice(byteOffset, byteOffset + byteLength));
   return array instanceof BigUint64Array || array instanceof BigInt64Array ? Float64Array.from(array, Number) : array;
 }
+
+/** Numbers as bulk data, as Python would send them. @param {Uint32Array | Int32Array | Float32Array} array @returns {Packed} */
+export function packedNumbers(array) {
+  const type = array instanceof Uint32Array ? "u4" : array instanceof Int32Array ? "i4" : "f4";
+  return { type, bytes: new Uint8Array(array.buffer, array.byteOffset, array.byteLength) };
+}

@@ -1,6 +1,6 @@
 /** A drawing in space while a reader turns it: what `solid.py` makes of it from one angle. */
 
-import { numbers } from "./data.js";
+import { numbers, packedNumbers } from "./data.js";
 
 /** @typedef {[number, number]} Spot pixels */
 /** @typedef {import("../scenes.js").DrawingScene} Drawing */
@@ -163,10 +163,10 @@ function numbersOf(axes, view) {
 const axisEnds = ({ low, high }, view) => low.map((_, d) => [view.spot(low), view.spot(low.map((v, k) => (k === d ? high[k] : v)))]);
 
 /** @param {string} text @param {number} x @param {number} y @param {number} size @param {string} colour */
-const wordsAt = (text, x, y, size, colour) => ({ what: /** @type {const} */ ("words"), x, y, text, size, colour, align: /** @type {const} */ ("center"), bold: false, mono: false });
+export const wordsAt = (text, x, y, size, colour) => ({ what: /** @type {const} */ ("words"), x, y, text, size, colour, align: /** @type {const} */ ("center"), bold: false, mono: false });
 
 /** @param {Spot} spot @param {Spot} shift @returns {Spot} */
 const movedSpot = (spot, shift) => [spot[0] + shift[0], spot[1] + shift[1]];
 
 /** @param {number[]} places */
-const floatsOf = (places) => ({ type: /** @type {const} */ ("f4"), bytes: new Uint8Array(Float32Array.from(places).buffer) });
+const floatsOf = (places) => packedNumbers(Float32Array.from(places));

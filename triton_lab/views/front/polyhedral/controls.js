@@ -7,9 +7,8 @@ const FRAME = 1000 / 60;
 
 /**
  * @param {{count: number, done: number, go: (done: number) => void}} stage
- * @param {HTMLElement | null} asked what only Python can change
  */
-export function controlsOf(stage, asked = null) {
+export function controlsOf(stage) {
   let timer = 0;
   /** @type {HTMLInputElement} */
   const scrub = make("input", {
@@ -57,7 +56,6 @@ export function controlsOf(stage, asked = null) {
     button("+1", tr("a step forward"), () => step(1)), button("»", tr("to the end"), () => step(stage.count)), scrub, count,
   ));
   count.textContent = `${stage.done} / ${stage.count}`;
-  if (asked) node.append(asked);
   const goThere = (/** @type {number} */ done) => {
     pause();
     go(done);

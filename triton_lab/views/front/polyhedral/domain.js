@@ -7,6 +7,7 @@ import { goesOn } from "../drawing/scroller.js";
 import { themeOf } from "../drawing/theme.js";
 import { askedOf, controlsOf } from "./controls.js";
 import { choosing, pointOf } from "./instances.js";
+import { movingOf } from "./moving.js";
 import { DomainStage } from "./stage.js";
 import { formulasOf } from "./words.js";
 import { tr } from "../localization.js";
@@ -14,6 +15,7 @@ import { tr } from "../localization.js";
 /** @typedef {import("../scenes.js").IterationScene} Scene */
 /** @typedef {import("../part.js").Part} Part */
 
+const ROW_GAP = 50; // pixels between domain and time
 const DOMAIN_PADDING = 24; // pixels, left and right together, as in `view.css`
 
 /** The layers with their points as numbers: in space, those of their circles. @param {import("../scenes.js").PlaneScene} scene */
@@ -53,11 +55,8 @@ function framed(stage) {
   return [box, goesOn(box, tr("The picture"))];
 }
 
-/** @param {DomainStage} domain @param {DomainStage} time */
-function beside(domain, time) {
-  const named = (/** @type {DomainStage} */ stage) => make("div", {}, make("div", { class: "tl-note" }, stage.scene.name), ...framed(stage));
-  return make("div", { class: "tl-domain-row" }, named(domain), named(time));
-}
+/** A stage with its name. @param {DomainStage} stage */
+const titled = (stage) => make("div", {}, make("div", { class: "tl-note" }, stage.scene.name), ...framed(stage));
 
 /** A stage that goes from instant to instant. @param {DomainStage} stage */
 function inInstants(stage) {
@@ -95,10 +94,11 @@ function follow(stage) {
  * The domain with its controls and words.
  * @param {Scene} scene
  * @param {import("../selection.js").Selection} selection
- * @param {boolean} live whether Python answers
+ * @param {Pick<import("../part.js").Context, "live" | "ask" | "open"> | null} context null for a domain that no one can change
  * @returns {Part}
  */
-export function domainOf(scene, selection, live = false) {
+export function domainOf(scene, selection, context = null) {
+  const live = Boolean(context?.live);
   /** @type {Map<string, Element[]>} */
   const elements = new Map();
   const told = make("div", { class: "tl-domain-told", "aria-live": "polite" });
@@ -114,14 +114,24 @@ export function domainOf(scene, selection, live = false) {
     told.textContent = words || rest;
     light(key);
   });
-  const time = scene.time ? timeOf(scene, scene.time, stage, (words) => (told.textContent = words || rest)) : null;
   const choose = (/** @type {number[]} */ visits) => {
     stage.choose(visits);
     if (live) selection.set({ instance: visits.length ? pointOf(stage, visits[0]) : null });
   };
   choosing(stage, choose);
-  if (time) choosing(time, (visits) => choose(visits.flatMap((v) => stage.turns.get(time.places[v]) ?? [])));
-  stage.choose(scene.chosen);
+  const slot = make("div", { class: "tl-domain-time" });
+  /** @type {DomainStage | null} */
+  let time = null;
+  const showTime = (/** @type {import("../scenes.js").PlaneScene | null} */ plane) => {
+    stage.other = time = plane && timeOf(scene, plane, stage, (words) => (told.textContent = words || rest));
+    slot.replaceChildren(...(time ? [titled(time)] : []));
+    if (!time) return null;
+    const own = time;
+    own.onlit = (statements) => statements.length && stage.onlit(statements);
+    choosing(own, (visits) => choose(visits.flatMap((v) => stage.turns.get(own.places[v]) ?? [])));
+    return time;
+  };
+  showTime(scene.time);
   for (const [key, found] of elements) {
     for (const element of found) {
       const lightBoth = (/** @type {string} */ now) => {
@@ -134,20 +144,59 @@ export function domainOf(scene, selection, live = false) {
     }
   }
   follow(stage);
-  const controls = controlsOf(inInstants(stage), live ? askedOf(scene, selection) : null);
-  const notes = scene.notes.map(([text, tone]) => make("div", { class: `tl-tone-${tone}` }, text));
+  const asked = live ? askedOf(scene, selection) : null;
+  let controls = controlsOf(inInstants(stage));
+  const bar = make("div", {}, controls.node);
+  const controlAgain = () => {
+    controls.stop();
+    controls = controlsOf(inInstants(stage));
+    bar.replaceChildren(controls.node);
+  };
+  const program = make("pre", {}, ...linesOf(scene));
+  const notes = make("div", { role: "status" }, ...notesOf(scene.notes));
+  stage.onlit = (statements) => {
+    for (const line of program.querySelectorAll("[data-statement]")) line.classList.toggle("tl-lit", statements.includes(line.getAttribute("data-statement") ?? ""));
+  };
+  stage.choose(scene.chosen);
+  let ready = false; // the theme is known
+  const moving = context && movingOf(scene, stage, {
+    place: context.open ?? {},
+    ask: live ? (name, then) => context.ask(name.replace("order/", selection.get().automatic ? "order/isl/" : "order/own/"), then) : null,
+    time(plane) {
+      const shown = showTime(plane ?? scene.time);
+      if (shown && ready) shown.draw(themeOf(node));
+      if (ready && arrange()) stage.draw(themeOf(node));
+      return shown;
+    },
+    words(written, lines) {
+      program.toggleAttribute("aria-busy", !written);
+      if (written) program.replaceChildren(...linesOf(written));
+      notes.replaceChildren(...notesOf(lines));
+      controlAgain();
+    },
+  });
   const legend = make("div");
   const node = make(
     "div", { class: "tl-domain" },
     make("div", { class: "tl-domain-title" }, scene.title),
     make(
       "div", { class: "tl-domain-row" },
-      make("div", {}, ...(time ? [beside(stage, time)] : framed(stage)), controls.node, told, make("pre", {}, scene.program), ...notes),
-      make("div", {}, legend, ...formulas),
+      make(
+        "div", {},
+        make("div", { class: "tl-domain-row" }, scene.time || moving ? titled(stage) : make("div", {}, ...framed(stage)), slot),
+        make("div", { class: "tl-domain-row" }, make("div", {}, ...(moving ? [moving.node] : []), bar, ...(asked ? [asked] : []), told), make("div", { class: "tl-domain-words" }, program, notes)),
+      ),
+      make("div", { class: "tl-domain-side" }, legend, ...formulas),
     ),
   );
   // Its size is not known before it is in the page.
-  const arrange = () => node.clientWidth > 0 && stage.arrange(node.clientWidth - DOMAIN_PADDING);
+  const arrange = () => {
+    if (!node.clientWidth) return false;
+    const room = node.clientWidth - DOMAIN_PADDING;
+    // The arrays leave room for time beside the domain.
+    const left = time ? room - time.plot.width - ROW_GAP : room;
+    return stage.arrange(left >= stage.plot.width ? left : room);
+  };
   const resized = new ResizeObserver(() => {
     if (arrange()) stage.draw(themeOf(node));
   });
@@ -158,6 +207,8 @@ export function domainOf(scene, selection, live = false) {
       arrange();
       const theme = themeOf(node);
       legend.replaceChildren(svgOf(scene.legend, theme));
+      if (!ready) moving?.start();
+      ready = true;
       stage.draw(theme);
       time?.draw(theme);
     },
@@ -170,7 +221,7 @@ export function domainOf(scene, selection, live = false) {
 
 /** @type {import("../part.js").Draw<Scene>} */
 export function iterationOf(scene, selection, context) {
-  return domainOf(scene, selection, context.live);
+  return domainOf(scene, selection, context);
 }
 
 /** Several domains and remarks below them. @type {import("../part.js").Draw<import("../scenes.js").PairScene>} */
@@ -182,4 +233,17 @@ export function pairOf(scene, selection) {
     draw: () => parts.forEach((part) => part.draw()),
     stop: () => parts.forEach((part) => part.stop?.()),
   };
+}
+
+/** The lines of a program, with the statement that each runs. @param {{program: string, runs: string[]}} scene */
+function linesOf({ program, runs }) {
+  return program.split("\n").flatMap((line, k) => [k ? "\n" : "", runs[k] ? make("span", { "data-statement": runs[k] }, line) : line]);
+}
+
+/** @param {[string, string][]} notes */
+const notesOf = (notes) => notes.map(([text, tone]) => make("div", { class: `tl-tone-${tone}` }, text));
+
+/** The loops of an order, and whether it is legal. @type {import("../part.js").Draw<import("../scenes.js").MovedScene>} */
+export function movedOf(scene) {
+  return { node: make("div", {}, make("pre", {}, ...linesOf(scene)), ...notesOf(scene.notes)), draw: () => {} };
 }

@@ -41,7 +41,13 @@ export class DomainStage {
     /** @type {Access[]} */
     this.accesses = scene.accesses.map((a) => ({ ...a, visits: numbers(a.visits), cells: numbers(a.cells) }));
     this.instants = numbers(scene.instants);
+    this.fronts = scene.fronts;
+    /** What comes over the points, and the space: other ones in another order. */
+    this.over = scene.over;
+    this.solid = scene.solid;
     this.count = this.visits.length / 2;
+    /** Is told the statements of the visits that light up. @type {(statements: string[]) => void} */
+    this.onlit = () => {};
     /** What else shows the same visits. @type {DomainStage | null} */
     this.other = null;
     /** @type {Map<number, number>} */
@@ -159,13 +165,35 @@ export class DomainStage {
   /** Draw what does not move: the domain, and each array where it stands. */
   still() {
     const { scene, view, theme } = this;
-    const drawing = scene.solid && view instanceof Orthographic ? seenOf(scene.solid, view) : scene.still;
+    const drawing = this.solid && view instanceof Orthographic ? seenOf(this.solid, view) : scene.still;
     const arrays = this.shelf.grids.map(({ picture, x, y, top }) => {
       const drawn = svgOf(picture, theme);
       Object.assign(drawn.style, { position: "absolute", left: `${x}px`, top: `${y - top}px` });
       return drawn;
     });
-    this.drawings.replaceChildren(...(drawing ? [svgOf(drawing, theme)] : []), ...arrays);
+    const over = (this.over?.items.length ? [svgOf(this.over, theme)] : []).map((drawn) => {
+      Object.assign(drawn.style, { position: "absolute", left: "0", top: "0" });
+      return drawn;
+    });
+    this.drawings.replaceChildren(...(drawing ? [svgOf(drawing, theme)] : []), ...over, ...arrays);
+  }
+
+  /**
+   * The same instances in another order (null: in this one), with what comes over them.
+   * @param {{visits: ArrayLike<number>, places: ArrayLike<number>, instants: ArrayLike<number>, fronts: boolean,
+   *   over: import("../scenes.js").DrawingScene | null, solid: import("../scenes.js").SolidScene | null} | null} order
+   * @param {() => import("../scenes.js").DrawingScene | null} [over] made once the order is known
+   */
+  take(order, over) {
+    if (order) {
+      const chosen = this.chosen.map((v) => this.places[v]);
+      Object.assign(this, order);
+      this.turns = new Map(Array.from(this.places, (place, v) => [place, v]));
+      this.done = this.done ? this.count : 0;
+      this.chosen = chosen.flatMap((place) => this.turns.get(place) ?? []);
+    }
+    if (over) this.over = over();
+    if (this.width) this.draw(this.theme);
   }
 
   /** How many visits are made once those of `instant` are. @param {number} instant */
@@ -255,7 +283,7 @@ export class DomainStage {
       return access.kind === "write" ? tr("writes {element}", { element }) : tr("reads {element}", { element });
     });
     const point = Array.from(layer.points.slice(at, at + size)).join(", ");
-    const together = this.scene.fronts ? this.until(this.instants[v]) - this.until(this.instants[v] - 1) : 1;
+    const together = this.fronts ? this.until(this.instants[v]) - this.until(this.instants[v] - 1) : 1;
     const values = { instance: `${layer.name}(${point})`, number: v + 1, count: this.count, together };
     const visit = together > 1
       ? tr("{instance}, visit {number} of {count}, one of {together} at once", values)
@@ -269,6 +297,7 @@ export class DomainStage {
    */
   top(visits, echo = true) {
     if (echo && this.other) this.other.top(visits.flatMap((v) => this.other?.turns.get(this.places[v]) ?? []), false);
+    this.onlit([...new Set(visits.map((v) => this.layers[this.visits[2 * v]].name))]);
     const pen = this.pens[1];
     pen.clearRect(0, 0, this.width, this.height);
     if (this.view instanceof Plane) for (const line of this.scene.lines) if (line.key === this.key) paintLit(pen, this.view, line, this.look);

@@ -47,6 +47,21 @@ class Quotient:
         return rf"\lfloor {f'({numerator})' if self.numerator.is_sum else numerator} / {self.divisor} \rfloor"
 
 
+class Term(str):
+    """A symbol for a value that is not affine in other symbols, such as their product.
+
+    As text it is an identifier that two terms share only if they are equal. ``inner`` are the names in it.
+    """
+
+    inner: frozenset[str] = frozenset()
+
+    def substitute(self, values: Mapping[str, AffineExpr]) -> AffineExpr:
+        raise NotImplementedError
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+
 Symbol: TypeAlias = "str | Quotient"
 
 
@@ -94,6 +109,8 @@ class AffineExpr:
         found: set[str] = set()
         for symbol, _ in self.terms:
             found |= symbol.numerator.names if isinstance(symbol, Quotient) else {symbol}
+            if isinstance(symbol, Term):
+                found |= symbol.inner
         return frozenset(found)
 
     @property
@@ -145,6 +162,8 @@ class AffineExpr:
         for symbol, coefficient in self.terms:
             if isinstance(symbol, Quotient):
                 total += (symbol.numerator.substitute(values) // symbol.divisor) * coefficient
+            elif isinstance(symbol, Term) and not symbol.inner.isdisjoint(values):
+                total += symbol.substitute(values) * coefficient
             else:
                 total += values.get(symbol, AffineExpr.of(symbol)) * coefficient
         return total
@@ -153,9 +172,12 @@ class AffineExpr:
         """The value where every name is an integer or an integer array."""
         total: Any = self.constant
         for symbol, coefficient in self.terms:
-            value = (
-                symbol.numerator.evaluate(values) // symbol.divisor if isinstance(symbol, Quotient) else values[symbol]
-            )
+            if isinstance(symbol, Quotient):
+                value = symbol.numerator.evaluate(values) // symbol.divisor
+            elif isinstance(symbol, Term) and symbol not in values:
+                value = symbol.evaluate(values)
+            else:
+                value = values[symbol]
             total = total + coefficient * value
         return total
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from triton_lab.ir import Op, Type
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
+from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import product
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Facts
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     SymbolicNumber,
@@ -17,6 +18,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     Unknown,
     Value,
     choose,
+    stand_in,
     substitute,
 )
 
@@ -31,10 +33,10 @@ class LoopCarried:
     end: Value
 
 
-def guess_of(name: str, type: Type, first: Value, op: Op) -> Value:
+def guess_of(name: str, type: Type, first: Value, op: Op, facts: Facts) -> Value:
     """The value at the start of an iteration, where only its first value is known."""
     if not isinstance(first, SymbolicNumber):
-        return hidden(Unknown(_("a value that changes in each iteration"), op.index), type)
+        return stand_in(Unknown(_("a value that changes in each iteration"), op.index), type, facts)
     roots = roots_of(first)
     return SymbolicNumber.of(name, *roots) if len(roots) == 1 else Unknown(_("a pointer into several arguments"))
 
@@ -52,38 +54,42 @@ def solved_forms(every: Sequence[LoopCarried], symbol: str, facts: Facts, op: Op
             return solved
 
 
-def without_form(value: LoopCarried, op: Op) -> Value:
+def without_form(value: LoopCarried, op: Op, facts: Facts) -> Value:
     """A value without a form: the reason lies before the loop, in the loop's body, or in how the value changes."""
     for known in (value.first, value.end):
         if isinstance(known, Unknown) and known.op != op.index:
-            return hidden(known, value.type)
+            return stand_in(known, value.type, facts)
     names = value.end.names if isinstance(value.end, (SymbolicNumber, Unknown)) else frozenset()
     reason = Unknown(_("a value that does not change by the same amount in every iteration"), op.index, names)
-    return hidden(reason, value.type)
+    return stand_in(reason, value.type, facts)
 
 
 def _form(value: LoopCarried, symbol: str, facts: Facts, solved: Mapping[str, Value]) -> Value | None:
     """The value in iteration ``symbol``; None if it is not known yet."""
     if isinstance(value.first, Unknown) or isinstance(value.end, Unknown):
         return None
-    change = _change(value)
+    change = _change(value, symbol, facts)
     if change is not None:
         assert isinstance(value.first, SymbolicNumber)
-        total = arithmetic.add(value.first, arithmetic.scaled(SymbolicNumber.of(symbol), change), facts)
+        moved = SymbolicNumber.of(product(AffineExpr.of(symbol), change))
+        total = arithmetic.add(value.first, moved, facts)
         return total if isinstance(total, SymbolicNumber) else None
     end = _in_terms_of_the_round(value.end, solved)
     return None if end is None else _left_by_the_round_before(value.first, end, symbol, facts)
 
 
-def _change(value: LoopCarried) -> int | None:
-    """The value's constant change per iteration; None if it is not constant."""
+def _change(value: LoopCarried, symbol: str, facts: Facts) -> AffineExpr | None:
+    """The value's change per iteration, if it is the same in all of them; None if it is not."""
     first, end = value.first, value.end
     whole = end.single if isinstance(end, SymbolicNumber) and isinstance(first, SymbolicNumber) else None
     if whole is None or whole.coefficients.get(value.name) != 1:
         return None
     change = whole - AffineExpr.of(value.name)
     assert isinstance(first, SymbolicNumber) and isinstance(end, SymbolicNumber)
-    return change.constant if change.is_constant and roots_of(end) == roots_of(first) else None
+    varies = any(name == symbol or name.startswith("_c") for name in change.names)
+    if varies or not (change.is_constant or facts.unknown is not None):
+        return None
+    return change if roots_of(end) == roots_of(first) else None
 
 
 def _in_terms_of_the_round(end: Value, solved: Mapping[str, Value]) -> SymbolicNumber | Truth | None:
@@ -113,13 +119,8 @@ def fitting(value: Value, type: Type, facts: Facts, op: Op) -> Value:
         return value
     if arithmetic.fits(value, type.bits, facts.block(type.shape)):
         return value
-    return Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index)
+    return stand_in(Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index), type, facts)
 
 
 def roots_of(number: SymbolicNumber) -> set[int | None]:
     return {piece.root for piece in number.pieces}
-
-
-def hidden(reason: Unknown, type: Type) -> Value:
-    """An unknown value of the given type."""
-    return Truth(TRUE, reason) if type.element == "i1" else reason

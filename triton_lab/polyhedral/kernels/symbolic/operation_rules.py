@@ -21,6 +21,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     choose,
     either,
     negation,
+    stand_in,
 )
 
 
@@ -68,9 +69,9 @@ def apply(scene: Scene, op: Op, operands: list[Value]) -> tuple[Value, ...]:
     unknown = next((value for value in operands if isinstance(value, Unknown)), None)
     function = RULES.get(op.name)
     if unknown is not None and function not in _TAKES_UNKNOWN:
-        return tuple(_as_type(unknown, t) for t in types)
+        return tuple(stand_in(unknown, t, scene.facts) for t in types)
     if function is None:
-        return tuple(_as_type(Unknown(op.name, op.index), t) for t in types)
+        return tuple(stand_in(Unknown(op.name, op.index), t, scene.facts) for t in types)
     result = function(scene, op, *operands)
     results = result if isinstance(result, tuple) else (result,)
     return tuple(_checked(scene, op, value, t) for value, t in zip(results, types, strict=True))
@@ -79,18 +80,20 @@ def apply(scene: Scene, op: Op, operands: list[Value]) -> tuple[Value, ...]:
 _FLOAT = Unknown("a floating-point value")
 
 
-def _as_type(value: Value, type: Type) -> Value:
-    """The value as its type requires: an unknown mask may hold anywhere."""
-    return Truth(TRUE, value) if isinstance(value, Unknown) and type.element == "i1" else value
-
-
 def _checked(scene: Scene, op: Op, value: Value, type: Type) -> Value:
     if isinstance(value, Unknown):
-        return _as_type(value if value.op is not None else Unknown(value.reason, op.index, value.names), type)
+        named = value if value.op is not None else Unknown(value.reason, op.index, value.names)
+        return stand_in(named, type, scene.facts)
+    if isinstance(value, Truth) and value.unknown is not None and value.cases == TRUE:
+        return stand_in(value.unknown, type, scene.facts)
     if not isinstance(value, SymbolicNumber) or not type.is_integer or _never_wraps(traits.of(op.name)):
         return value
-    if not arithmetic.fits(value, type.bits, scene.facts.block(type.shape)):
-        return Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index)
+    facts = scene.facts.block(type.shape)
+    if not arithmetic.fits(value, type.bits, facts):
+        wraps = Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index)
+        return stand_in(wraps, type, scene.facts)
+    if facts.unknown is not None:
+        facts.unknown.note_overflow(op.index, value, type.bits, facts)
     return value
 
 

@@ -14,13 +14,14 @@ import islpy as isl
 
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Formula, conjunction
-from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, isl_name
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, Term, isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Division, Interval, Opaque, Product
+from triton_lab.polyhedral.kernels.symbolic.product_constraints import lifted
+from triton_lab.polyhedral.kernels.symbolic.unknown_values import UnknownValues
 
 Case: TypeAlias = "tuple[Constraint, ...]"
-# Bounds are integers, or infinite.
-Interval: TypeAlias = "tuple[float, float]"
 Ranges: TypeAlias = "Mapping[str, Interval]"
 
 EVERYTHING: Interval = (-math.inf, math.inf)
@@ -41,12 +42,14 @@ class Facts:
     """Facts about symbols.
 
     ``ranges`` hold in general, ``here`` in this launch, where parameters have their values; ``formula`` is the
-    condition under which the operation runs.
+    condition under which the operation runs. With ``unknown``, values that are not affine are terms
+    (`nonlinear_terms`); without it they are not known.
     """
 
     ranges: Ranges
     here: Ranges
     formula: Formula = TRUE
+    unknown: UnknownValues | None = field(default=None, compare=False, repr=False)
     _known: dict[tuple[AffineExpr, Case], Interval] = field(default_factory=dict, compare=False, repr=False)
     _blocks: dict[tuple[int, ...], Facts] = field(default_factory=dict, compare=False, repr=False)
 
@@ -54,7 +57,7 @@ class Facts:
         """The facts with a block's lanes added."""
         lanes = {lane(axis): (0, extent - 1) for axis, extent in enumerate(shape)}
         if shape not in self._blocks:
-            self._blocks[shape] = Facts({**self.ranges, **lanes}, {**self.here, **lanes}, self.formula)
+            self._blocks[shape] = Facts({**self.ranges, **lanes}, {**self.here, **lanes}, self.formula, self.unknown)
         return self._blocks[shape]
 
     def under(self, formula: Formula, **ranges: tuple[Interval, Interval]) -> Facts:
@@ -63,6 +66,7 @@ class Facts:
             {**self.ranges, **{name: general for name, (general, _) in ranges.items()}},
             {**self.here, **{name: here for name, (_, here) in ranges.items()}},
             conjunction(self.formula, formula),
+            self.unknown,
         )
 
     def bounds(self, expression: AffineExpr) -> Interval:
@@ -90,7 +94,7 @@ class Facts:
     def _exact(self, expression: AffineExpr, when: Case, ranges: Ranges) -> Interval:
         try:
             with effort(_("the range of an expression")):
-                found = self._set(when, expression.names, ranges, f"{expression.isl} = value_")
+                found = self._set(when, expression, ranges, f"{expression.isl} = value_")
                 if found.is_empty():
                     return math.inf, -math.inf
                 last = found.dim(isl.dim_type.set) - 1
@@ -106,19 +110,21 @@ class Facts:
         """Whether ``when`` can hold, as far as isl knows."""
         try:
             with effort(_("whether a case is possible")):
-                return not self._set(when, frozenset(), self.ranges, "value_ = 0").is_empty()
+                return not self._set(when, AffineExpr(), self.ranges, "value_ = 0").is_empty()
         except TooHard:
             return True
 
-    def _set(self, when: Case, more: frozenset[str], ranges: Ranges, last: str) -> isl.Set:
+    def _set(self, when: Case, value: AffineExpr, ranges: Ranges, last: str) -> isl.Set:
         formula = conjunction(self.formula, (when,))
-        names = set(more).union(*(c.expression.names for case in formula for c in case))
-        limits = [
-            f"{isl_name(name)} {relation} {int(bound)}"
-            for name in sorted(names)
-            for relation, bound in zip((">=", "<="), ranges.get(name, EVERYTHING), strict=True)
-            if math.isfinite(bound)
-        ]
+        if self.unknown is not None:
+            formula = tuple((*case, *lifted(case, [value], lambda e: interval(e, ranges))) for case in formula)
+        names = set(value.names).union(*(c.expression.names for case in formula for c in case))
+        limits = []
+        for name in sorted(names):
+            bounds = interval(AffineExpr.of(name), ranges) if isinstance(name, Term) else ranges.get(name, EVERYTHING)
+            for relation, bound in zip((">=", "<="), bounds, strict=True):
+                if math.isfinite(bound):
+                    limits.append(f"{isl_name(name)} {relation} {int(bound)}")
         space = ", ".join([*(isl_name(name) for name in sorted(names)), "value_"])
         conditions = " and ".join([*limits, last, f"({formula_text(formula)})"])
         return isl.Set(f"{{ [{space}] : {conditions} }}")
@@ -156,6 +162,8 @@ def interval(expression: AffineExpr, ranges: Ranges) -> Interval:
 
 
 def _symbol(symbol: Symbol, ranges: Ranges) -> Interval:
+    if isinstance(symbol, Term):
+        return _term(symbol, ranges)
     if isinstance(symbol, str):
         return ranges.get(symbol, EVERYTHING)
     low, high = interval(symbol.numerator, ranges)
@@ -163,3 +171,26 @@ def _symbol(symbol: Symbol, ranges: Ranges) -> Interval:
         low // symbol.divisor if math.isfinite(low) else low,
         high // symbol.divisor if math.isfinite(high) else high,
     )
+
+
+def _term(term: Term, ranges: Ranges) -> Interval:
+    if isinstance(term, Product):
+        low, high = 1.0, 1.0
+        for factor in term.factors:
+            ends = [_times(one, other) for one in (low, high) for other in _symbol(factor, ranges)]
+            low, high = min(ends), max(ends)
+        return low, high
+    if isinstance(term, Division):
+        low, high = interval(term.numerator, ranges)
+        return min(0, low), max(0, high)  # a divisor is at least 1
+    assert isinstance(term, Opaque)
+    low, high = term.reach
+    if term.least is not None:
+        low = max(low, interval(term.least, ranges)[0])
+    if term.most is not None:
+        high = min(high, interval(term.most, ranges)[1])
+    return low, high
+
+
+def _times(a: float, b: float) -> float:
+    return 0 if a == 0 or b == 0 else a * b

@@ -34,6 +34,12 @@ class SymbolicAccess:
     facts: Facts
     path: Path | None = None
 
+    @property
+    def root(self) -> int | None:
+        """The only argument that the pointer comes from; None if there are others, or it is not known."""
+        roots = {piece.root for piece in self.pointer.pieces} if isinstance(self.pointer, SymbolicNumber) else {None}
+        return roots.pop() if len(roots) == 1 else None
+
 
 def touches(scene: Scene, op: Op, operands: list[Value]) -> SymbolicAccess | None:
     """The access of ``op``; None for operations without one."""

@@ -10,6 +10,7 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Extremum
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import product, quotient
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Case, Facts
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     SymbolicCase,
@@ -61,6 +62,8 @@ def multiply(a: SymbolicNumber, b: SymbolicNumber, facts: Facts) -> Result:
         factor = constant(one, facts)
         if factor is not None:
             return scaled(other, factor)
+    if facts.unknown is not None:
+        return combine(a, b, product, facts)
     few = [(_count(x, facts), k, x, y) for k, (x, y) in enumerate(((a, b), (b, a)))]
     _unused, _unused, chosen, other = min(few)
     values = _values(chosen, facts) if not _has_parameters(other) else None
@@ -122,6 +125,8 @@ def _divisors(number: SymbolicNumber, facts: Facts) -> list[tuple[Case, int]] | 
 def divide(a: SymbolicNumber, b: SymbolicNumber, facts: Facts, rounding: Literal["floor", "zero"] = "zero") -> Result:
     """The quotient, rounded down or towards zero."""
     values = _divisors(b, facts)
+    if isinstance(values, Unknown) and facts.unknown is not None:
+        return _quotient_of_variables(a, b, facts, rounding)
     if isinstance(values, Unknown):
         return values
 
@@ -131,6 +136,23 @@ def divide(a: SymbolicNumber, b: SymbolicNumber, facts: Facts, rounding: Literal
                 yield SymbolicCase((*piece.when, *when, *sign), quotient)
 
     return each(a, lambda piece: list(quotients(piece)), facts)
+
+
+def _quotient_of_variables(
+    a: SymbolicNumber, b: SymbolicNumber, facts: Facts, rounding: Literal["floor", "zero"]
+) -> Result:
+    """The quotient by a number that is at least 1 in each case, as far as isl can prove it."""
+    for piece in b.pieces:
+        if not not_negative(piece.value - 1, facts, piece.when):
+            return Unknown(_("a divisor that may be zero or negative"), names=b.names)
+    pieces = []
+    for x in a.pieces:
+        for y in b.pieces:
+            when = (*x.when, *y.when)
+            if rounding == "zero" and not not_negative(x.value, facts, when):
+                return Unknown(_("a quotient of a number that may be negative"), names=a.names)
+            pieces.append(SymbolicCase(when, quotient(x.value, y.value)))
+    return pruned(pieces, facts)
 
 
 def _quotient(piece: SymbolicCase, divisor: int, facts: Facts, rounding: str) -> list[tuple[Case, AffineExpr]]:
@@ -146,7 +168,11 @@ def _quotient(piece: SymbolicCase, divisor: int, facts: Facts, rounding: str) ->
 
 
 def not_negative(value: AffineExpr, facts: Facts, when: Case = ()) -> bool:
-    return facts.bounds(value)[0] >= 0 or facts.exact(value, when)[0] >= 0
+    if facts.bounds(value)[0] >= 0:
+        return True
+    if facts.unknown is not None:  # products with the opposite help where the least value does not
+        return not facts.feasible((*when, Constraint(-value - 1)))
+    return facts.exact(value, when)[0] >= 0
 
 
 def floor(value: AffineExpr, divisor: int, facts: Facts) -> AffineExpr:
@@ -165,6 +191,10 @@ def remainder(
 ) -> Result:
     """The remainder of the division by ``|b|``: with the sign of ``a``, or for "floor" never negative."""
     values = _divisors(b, facts)
+    if isinstance(values, Unknown) and facts.unknown is not None:
+        whole = _quotient_of_variables(a, b, facts, rounding)
+        back = whole if isinstance(whole, Unknown) else multiply(whole, b, facts)
+        return back if isinstance(back, Unknown) else subtract(a, back, facts)
     if isinstance(values, Unknown):
         return values
     pieces = [

@@ -10,17 +10,18 @@ from triton_lab.ir import Block, Function, Op, Type
 from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
 from triton_lab.polyhedral.kernels.symbolic.control_path import Path, Round
 from triton_lab.polyhedral.kernels.symbolic.loop_carried import (
     LoopCarried,
     fitting,
     guess_of,
-    hidden,
     roots_of,
     solved_forms,
     without_form,
 )
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import product
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Facts
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     SymbolicNumber,
@@ -30,6 +31,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     carried,
     choose,
     pruned,
+    stand_in,
     substitute,
 )
 
@@ -105,12 +107,14 @@ def run_for(
 class _Bounds:
     """The bounds of a loop from ``lower`` to below ``upper``, with its number of iterations ``rounds``.
 
+    ``size`` is its ``step`` as a number, and 1 for a step that is no number.
     It iterates at most ``most`` times for all sizes, and at most ``most_here`` times for this launch's sizes.
     """
 
     lower: SymbolicNumber
     upper: SymbolicNumber
-    step: int
+    step: SymbolicNumber
+    size: int
     rounds: SymbolicNumber
     most: float
     most_here: float
@@ -121,17 +125,18 @@ def _bounds(lower: Value, upper: Value, step: Value, facts: Facts, op: Op) -> _B
     for value in (lower, upper, step):
         if isinstance(value, Unknown):
             return value
-    size = arithmetic.constant(step, facts) if isinstance(step, SymbolicNumber) else None
-    if size is None or size <= 0:
-        names = step.names if isinstance(step, SymbolicNumber) else frozenset()
-        return Unknown(_("a loop whose step is a variable"), op.index, names)
-    assert isinstance(lower, SymbolicNumber) and isinstance(upper, SymbolicNumber)
-    rounds = _rounds(lower, upper, size, facts)
+    assert isinstance(lower, SymbolicNumber) and isinstance(upper, SymbolicNumber) and isinstance(step, SymbolicNumber)
+    size = arithmetic.constant(step, facts)
+    if size is None and facts.unknown is not None and step.single is not None and facts.bounds(step.single)[0] >= 1:
+        size = 1  # of the loop over iterations
+    elif size is None or size <= 0:
+        return Unknown(_("a loop whose step is a variable"), op.index, step.names)
+    rounds = _rounds(lower, upper, step, facts)
     if isinstance(rounds, Unknown):
         return rounds
     most = max(facts.bounds(piece.value)[1] for piece in rounds.pieces)
     most_here = max(facts.bounds_here(piece.value)[1] for piece in rounds.pieces)
-    return _Bounds(lower, upper, size, rounds, most, most_here)
+    return _Bounds(lower, upper, step, size, rounds, most, most_here)
 
 
 def _inside(loop: _Loop, bounds: _Bounds, symbol: str) -> tuple[SymbolicNumber, Path]:
@@ -139,7 +144,9 @@ def _inside(loop: _Loop, bounds: _Bounds, symbol: str) -> tuple[SymbolicNumber, 
     path, lower, upper, step = loop.path, bounds.lower, bounds.upper, bounds.step
     ranges = {symbol: ((0, bounds.most - 1), (0, max(0, bounds.most_here - 1)))}
     ranged = path.facts.under(TRUE, **ranges)
-    variable = arithmetic.add(lower, arithmetic.scaled(SymbolicNumber.of(symbol), step), ranged)
+    assert step.single is not None
+    moved = SymbolicNumber.of(product(AffineExpr.of(symbol), step.single))
+    variable = arithmetic.add(lower, moved, ranged)
     assert isinstance(variable, SymbolicNumber)
     going = arithmetic.compare("<", variable, upper, ranged)
     plain = variable.value is not None and upper.value is not None
@@ -148,30 +155,31 @@ def _inside(loop: _Loop, bounds: _Bounds, symbol: str) -> tuple[SymbolicNumber, 
     inside = replace(
         path.under(going),
         facts=path.facts.under(going.cases, **ranges),
-        rounds=(*path.rounds, Round(loop.op.index, symbol, name, lower, step, bounds.most_here, bound)),
+        rounds=(*path.rounds, Round(loop.op.index, symbol, name, lower, bounds.size, bounds.most_here, bound)),
     )
     return lower if bounds.most == 1 else variable, inside
 
 
-def _rounds(lower: SymbolicNumber, upper: SymbolicNumber, step: int, facts: Facts) -> SymbolicNumber | Unknown:
+def _rounds(lower: SymbolicNumber, upper: SymbolicNumber, step: SymbolicNumber, facts: Facts) -> SymbolicNumber | Unknown:
     """The number of iterations: ``max(0, ceil((upper - lower) / step))``."""
     span = arithmetic.subtract(upper, lower, facts)
     if isinstance(span, Unknown):
         return span
-    span = arithmetic.add(span, SymbolicNumber.of(step - 1), facts)
+    assert step.single is not None
+    span = arithmetic.add(span, SymbolicNumber.of(step.single - 1), facts)
     assert isinstance(span, SymbolicNumber)
-    whole = arithmetic.divide(span, SymbolicNumber.of(step), facts, "floor")
+    whole = arithmetic.divide(span, step, facts, "floor")
     return whole if isinstance(whole, Unknown) else arithmetic.extremum("max", whole, SymbolicNumber.of(0), facts)
 
 
 def _forms(loop: _Loop, variable: SymbolicNumber, initial: Sequence[Value], path: Path, symbol: str) -> list[Value]:
     """The loop-carried values in iteration ``symbol``, found by running the body on unknowns."""
     names = [loop.new_name(type) for type in loop.types]
-    guesses = [guess_of(*one, loop.op) for one in zip(names, loop.types, initial, strict=True)]
+    guesses = [guess_of(*one, loop.op, path.facts) for one in zip(names, loop.types, initial, strict=True)]
     ends = loop.rehearse((variable, *guesses), path)
     every = [LoopCarried(*one) for one in zip(names, loop.types, initial, ends, strict=True)]
     solved = solved_forms(every, symbol, path.facts, loop.op)
-    return [solved[value.name] if value.name in solved else without_form(value, loop.op) for value in every]
+    return [solved[value.name] if value.name in solved else without_form(value, loop.op, path.facts) for value in every]
 
 
 def _after(symbol: str, first: Value, form: Value, end: Value, rounds: SymbolicNumber, facts: Facts) -> Value:
@@ -213,7 +221,7 @@ def _blind(loop: _Loop, initial: Sequence[Value], reason: Unknown) -> tuple[Valu
 def _kept(loop: _Loop, count: Value, initial: Sequence[Value], path: Path) -> list[Value]:
     """The initial values that the loop does not change; `Unknown` for the others."""
     reason = Unknown(_("a value that changes in a loop of unknown length"), loop.op.index)
-    blank = [hidden(reason, type) for type in loop.types]
+    blank = [stand_in(reason, type, path.facts) for type in loop.types]
     guesses = [
         SymbolicNumber.of(loop.new_name(type), *roots_of(first))
         if isinstance(first, SymbolicNumber) and len(roots_of(first)) == 1
@@ -231,10 +239,10 @@ def run_while(walk: Runner, function: Function, op: Op, environment: Environment
     """Run ``scf.while``, whose number of iterations is unknown."""
     reason = Unknown("a while loop", op.index)
     (before,), (after,) = (region.blocks for region in op.regions)
-    values = [hidden(reason, function.types[number]) for number in before.arguments]
+    values = [stand_in(reason, function.types[number], path.facts) for number in before.arguments]
     inside = replace(path, repeats=path.repeats or reason)
     _, *passed = walk.region(function, op, 0, values, environment, inside)
     within = replace(inside, unknown=inside.unknown or reason)
-    values = [hidden(reason, function.types[number]) for number in after.arguments]
+    values = [stand_in(reason, function.types[number], path.facts) for number in after.arguments]
     walk.region(function, op, 1, values, environment, within)
     return tuple(passed)

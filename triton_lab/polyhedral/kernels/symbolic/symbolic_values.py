@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.ir import Type
 from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Extremum, Formula, conjunction
@@ -255,6 +256,19 @@ def _substitute_extremum(value: Extremum, values: Mapping[str, AffineExpr]) -> E
         a.substitute(values) if isinstance(a, AffineExpr) else _substitute_extremum(a, values) for a in value.arguments
     )
     return Extremum(value.kind, parts)
+
+
+def stand_in(reason: Unknown, type: Type, facts: Facts, root: int | None = None) -> Value:
+    """An unknown value of a type, loaded from argument ``root``, if from memory.
+
+    With `Facts.unknown`, an integer is a symbol, and a condition is that the symbol is 1.
+    """
+    if facts.unknown is None or not (type.is_integer or type.element == "index"):
+        return Truth(TRUE, reason) if type.element == "i1" else reason
+    value = facts.unknown.value(type, reason.reason, reason.op, facts, root)
+    if type.element == "i1":
+        return Truth(((Constraint(AffineExpr.of(value) - 1, equality=True),),))
+    return SymbolicNumber.of(AffineExpr.of(value))
 
 
 def carried(number: int, rank: int) -> str:

@@ -26,6 +26,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     both,
     choose,
     negation,
+    stand_in,
 )
 
 # (the path of a branch, the values it passes)
@@ -106,7 +107,8 @@ class Walk:
         if not path.rehearsal:
             self.found.append(replace(touched, path=path))
         kind = Unknown(_("a value loaded from memory"), op.index)
-        return tuple(Truth(TRUE, kind) if scene.type(r).element == "i1" else kind for r in op.results)
+        root = touched.root
+        return tuple(stand_in(kind, scene.type(number), path.facts, root) for number in op.results)
 
     def region(
         self, function: Function, op: Op, number: int, arguments: Sequence[Value], environment: Environment, path: Path

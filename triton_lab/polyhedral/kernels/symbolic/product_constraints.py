@@ -1,0 +1,118 @@
+"""What holds of terms that are not affine: constraints that are affine in the terms themselves.
+
+A product of two expressions that are not negative is not negative: multiplied out, that is affine in the products of
+symbols (the reformulation-linearization of Sherali and Adams, 1990). Only products of symbols that occur are made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from triton_lab.polyhedral.core.affine_conditions import Constraint
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, Term
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import (
+    Division,
+    Interval,
+    Opaque,
+    Product,
+    factors_of,
+    product,
+    terms_in,
+)
+
+# Pairs of more expressions than this are not multiplied.
+_MOST_EXPRESSIONS = 80
+
+Bounds = Callable[[AffineExpr], Interval]
+
+
+def lifted(constraints: Sequence[Constraint], more: Iterable[AffineExpr], bounds: Bounds) -> list[Constraint]:
+    """Constraints that follow from ``constraints`` and from what the terms mean; ``more`` are other expressions in use.
+
+    ``bounds`` gives an interval of an expression. Empty if there are no terms.
+    """
+    expressions = [c.expression for c in constraints]
+    terms = set[Term]().union(*map(terms_in, (*expressions, *more)))
+    if not terms:
+        return []
+    known: dict[AffineExpr, None] = {}
+    for c in constraints:
+        known[c.expression] = None
+        if c.equality:
+            known[-c.expression] = None
+    new: dict[AffineExpr, None] = {}
+    done: set[Term] = set()
+    while terms - done:
+        for term in sorted(terms - done):
+            done.add(term)
+            for fact in _meaning(term, bounds):
+                new[fact] = None
+                terms |= terms_in(fact)
+    products = {term for term in terms if isinstance(term, Product)}
+    factors: set[Symbol] = set()
+    for one in products:
+        factors.update(one.factors)
+    for symbol in sorted(factors, key=str):
+        for fact in _limits(symbol, bounds):
+            new[fact] = None
+    if products:
+        for fact in _multiplied([*known, *new], products, factors):
+            new[fact] = None
+    return [Constraint(one) for one in new if one not in known and not (one.is_constant and one.constant >= 0)]
+
+
+def _meaning(term: Term, bounds: Bounds) -> list[AffineExpr]:
+    """What is not negative because of what the term is."""
+    symbol = AffineExpr.of(term)
+    if isinstance(term, Division):
+        rest = term.numerator - product(term.divisor, symbol)
+        found = [rest, term.divisor - rest - 1, term.divisor - 1]
+        low, high = bounds(term.numerator)
+        if low >= 0:
+            found.append(symbol)
+        return found
+    found = []
+    if isinstance(term, Opaque):
+        if term.least is not None:
+            found.append(symbol - term.least)
+        if term.most is not None:
+            found.append(term.most - symbol)
+    return found + _limits(term, bounds)
+
+
+def _limits(symbol: Symbol, bounds: Bounds) -> list[AffineExpr]:
+    """The symbol's interval, and for a quotient by a number its definition."""
+    whole = AffineExpr.of(symbol)
+    low, high = bounds(whole)
+    found = []
+    if math.isfinite(low):
+        found.append(whole - int(low))
+    if math.isfinite(high):
+        found.append(AffineExpr((), int(high)) - whole)
+    if isinstance(symbol, Quotient):
+        rest = symbol.numerator - whole * symbol.divisor
+        found += [rest, AffineExpr((), symbol.divisor - 1) - rest]
+    return found
+
+
+def _multiplied(known: Sequence[AffineExpr], products: set[Product], factors: set[Symbol]) -> list[AffineExpr]:
+    """The products of two of ``known`` that need no products of symbols but those that occur."""
+    parts = {_key_of(p) for p in products}
+    useful = [e for e in known if any(factors.issuperset(factors_of(s)) for s, _ in e.terms)][:_MOST_EXPRESSIONS]
+    found = []
+    for position, one in enumerate(useful):
+        for other in useful[position:]:
+            if all(
+                _key((*factors_of(s), *factors_of(t))) in parts for s, _ in one.terms for t, _ in other.terms
+            ):
+                found.append(product(one, other))
+    return found
+
+
+def _key_of(term: Product) -> tuple[str, ...]:
+    return _key(term.factors)
+
+
+def _key(factors: tuple[Symbol, ...]) -> tuple[str, ...]:
+    return tuple(sorted(map(str, factors)))

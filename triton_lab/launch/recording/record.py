@@ -53,7 +53,9 @@ class LaunchNotRecorded(UserWarning):
     """A launch ran on the GPU alone and was not recorded, because the CPU target cannot run its kernel."""
 
 
-class _Record(Recorder):
+class LaunchRecorder(Recorder):
+    """Makes a `Launch` of each launch that it sees, and adds it to ``launches``."""
+
     def __init__(
         self,
         launches: Launches,
@@ -215,8 +217,13 @@ def _is_small(event: AccessEvent) -> bool:
     return len(event.programs) * (math.prod(event.shape) if lane_by_lane else 1) <= _MOST_RUNS
 
 
-def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot, tried_writes: Ranges = NOTHING) -> Launch:
-    """The `Launch` of a call that has ended, with or without an error; its trials wrote ``tried_writes``."""
+def described(
+    call: LaunchCall, tape: Tape | None, kept: snapshot.Snapshot | None, tried_writes: Ranges = NOTHING
+) -> Launch:
+    """The `Launch` of a call that has ended, with or without an error; its trials wrote ``tried_writes``.
+
+    Without a tape and memory, of a call that did not run.
+    """
     function = call.source.fn
     return Launch(
         kernel=call.metadata.name,
@@ -231,8 +238,8 @@ def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot, tried_write
         executable=call.executable,
         compiled=(call.source, call.metadata),
         surroundings=Surroundings.of(function),
-        events=tape.events,
-        kinds=tape.kinds,
+        events={} if tape is None else tape.events,
+        kinds={} if tape is None else tape.kinds,
         lines=SourceLines(call.source, call.executable),
         tape=tape,
         snapshot=kept,
@@ -243,7 +250,9 @@ def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot, tried_write
         tuning=call.tuning,
         site=call.site,
         tried_writes=tried_writes,
-        dropped="; ".join(filter(None, (tape.cut, kept.missing))),
+        dropped=_("it did not run")
+        if tape is None or kept is None
+        else "; ".join(filter(None, (tape.cut, kept.missing))),
     )
 
 
@@ -316,7 +325,7 @@ def record(
     chosen = contextlib.nullcontext() if schedule is None else limits(schedule=schedule)
     with chosen, refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
         clock = Clock() if time else None
-        recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock, parts)
+        recorder = LaunchRecorder(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock, parts)
         launches.elsewhere = recorder.forked
         with clock or contextlib.nullcontext(), recorders.listening(recorder):
             try:

@@ -56,12 +56,31 @@ def violations(model: ProofModel, touch: SymbolicAccess, piece: SymbolicCase, ex
         unit, width = 1, 1
     beyond = place + (width - unit) - extents.last * unit - 1
     some = [Constraint(extent - 1) for extent in extents.shape if not extent.is_constant]
-    for case in conjunction(symbol_domain(touch, model.grid_formula()), (piece.when,)):
+    held = tuple(_held(piece.value))
+    for case in conjunction(symbol_domain(touch, model.grid_formula()), (piece.when,), (held,)):
         yield (*case, *some, Constraint(beyond))
         yield (*case, Constraint(-place - 1))
         for extent in extents.shape:
             if not extent.is_constant:
                 yield (*case, Constraint(-extent))
+
+
+def _held(value: AffineExpr) -> Iterator[Constraint]:
+    """What is assumed of numbers from memory that the value depends on."""
+    for term in terms_in(value):
+        if isinstance(term, Opaque):
+            if term.least is not None:
+                yield Constraint(AffineExpr.of(term) - term.least)
+            if term.most is not None:
+                yield Constraint(term.most - AffineExpr.of(term))
+
+
+def depends_on_memory(touch: SymbolicAccess) -> bool:
+    """Whether the address depends on values of which nothing is assumed."""
+    if isinstance(touch.pointer, Unknown):
+        return True
+    terms = {term for piece in touch.pointer.pieces for term in terms_in(piece.value)}
+    return any(isinstance(term, Opaque) and term.least is None for term in terms)
 
 
 def _reason(model: ProofModel, touch: SymbolicAccess, piece: SymbolicCase) -> str:

@@ -24,12 +24,12 @@ Property = Literal["races", "overflow", "writes", "masked lanes"]
 class Assumption:
     """A condition under which a proof holds, as ``text``: ``x_ptr.numel() == n``.
 
-    ``origin``: a ``launch`` suggests it, the ``grid`` is taken for it, the ``compiler`` made the kernel for it, or the
-    ``user`` gave it. Each can be given as ``assume=[text]``, and left out as ``assume=["not " + text]``.
+    ``origin``: a ``launch`` suggests it, or the ``kernel`` does, which no launch was given for; it is the ``grid`` that
+    launches use; the ``compiler`` made the kernel for it; or the ``user`` gave it. Each can be given as ``assume=[text]``, and left out as ``assume=["not " + text]``.
     """
 
     text: str
-    origin: Literal["launch", "grid", "compiler", "user"]
+    origin: Literal["launch", "kernel", "grid", "compiler", "user"]
 
     def __str__(self) -> str:
         return self.text

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from triton_lab.compiled.request import Signature
 from triton_lab.ir import effects
+from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import TooHard, series
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
 from triton_lab.polyhedral.proofs.access_bounds import decided
-from triton_lab.polyhedral.proofs.proof import PROVED, UNKNOWN, AccessProof, Proof
+from triton_lab.polyhedral.proofs.masked_results import masked_lanes_proof
+from triton_lab.polyhedral.proofs.overflow_bounds import overflow_proof
+from triton_lab.polyhedral.proofs.program_conflicts import race_proof
+from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, UNKNOWN, AccessProof, Proof, PropertyProof
 from triton_lab.polyhedral.proofs.proof_model import ProofModel, model_of
-from triton_lab.polyhedral.proofs.sizes import sizes_of
-from triton_lab.polyhedral.proofs.suggested_assumptions import suggested
-
-if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+from triton_lab.polyhedral.proofs.refutation import refuted
+from triton_lab.polyhedral.proofs.sizes import Sizes, sizes_of
+from triton_lab.polyhedral.proofs.suggested_assumptions import Suggestion, suggested
+from triton_lab.polyhedral.proofs.written_elements import written_proofs
+from triton_lab.polyhedral.proofs.unrun_kernels import alike, typed_launch, unrun
 
 # What a proof may take, in seconds of this thread.
 SECONDS = 3.0
+# So many other assumptions than the likeliest are tried.
+_MOST_TRIES = 40
 
 
 def prove(
@@ -29,15 +38,41 @@ def prove(
     signature: Signature | None = None,
     constants: Mapping[str, Any] | None = None,
     *,
+    grid: Any = None,
     assume: Sequence[str] | str = (),
     seconds: float = SECONDS,
     refute: bool = True,
     **arguments: Any,
 ) -> Proof:
-    """What holds of a kernel for every size."""
-    launches = [kernel_or_launch] if not isinstance(kernel_or_launch, (list, tuple)) else list(kernel_or_launch)
+    """What holds of a kernel for every size: each access in bounds, programs that keep apart, addresses that fit.
+
+    It takes a recorded launch, or several of one kernel; or a kernel, which does not run, with a ``grid`` and its
+    ``arguments`` by name; or a kernel with types and constants as for `compile`, where nothing is known of its sizes.
+
+    Launches suggest assumptions, such as ``x_ptr.numel() == n`` or ``grid[0] == cdiv(n, BLOCK)``; they are listed with
+    the proof. ``assume`` adds others, and ``"not " + text`` leaves one out: ``assume=["n >= 1", "index in [0, n)"]``.
+    The proof takes ``seconds`` at most; what is open then is not known. An access is out of bounds only if a launch
+    with small sizes was run and failed there: without ``refute`` none is run.
+
+    Raises TypeError for what is no kernel, and ValueError for arguments, types and assumptions that do not fit it.
+
+    >>> proof = lab.prove(launch)
+    >>> proof
+    Proof add_kernel: 3 accesses, 3 in bounds
+    >>> proof.accesses[0].verdict, [str(one) for one in proof.assumptions][:2]
+    ('in bounds for every size', ['n >= 0', 'x_ptr.numel() == n'])
+    """
     given = [assume] if isinstance(assume, str) else list(assume)
-    return proof_of(launches, given, seconds, refute, True)
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise ValueError(_("seconds={seconds}: a proof takes a positive number of seconds").format(seconds=seconds))
+    if isinstance(kernel_or_launch, (Launch, Sequence)):
+        launches = [kernel_or_launch] if isinstance(kernel_or_launch, Launch) else list(kernel_or_launch)
+        if not launches or signature is not None or arguments:
+            raise TypeError(_("prove takes launches of one kernel, or a kernel with its arguments"))
+        return proof_of(alike(launches), given, seconds, refute, True)
+    if signature is not None:
+        return proof_of([typed_launch(kernel_or_launch, signature, constants or {})], given, seconds, refute, False)
+    return proof_of([unrun(kernel_or_launch, grid, arguments)], given, seconds, refute, True)
 
 
 def proof_of(launches: Sequence[Launch], assume: Sequence[str], seconds: float, refute: bool, sized: bool) -> Proof:
@@ -49,25 +84,83 @@ def proof_of(launches: Sequence[Launch], assume: Sequence[str], seconds: float, 
     written = frozenset(
         launch.plan_arguments[k].name for op in plan.walk() if effects.writes(op) for k in roots.get(op.index) or ()
     )
-    sizes = sizes_of(launch, assume, list(suggested(launches, written, sized)), sized)
+    suggestions = suggested(launches, written, sized)
+    sizes: Sizes | None = None
+    model: ProofModel | None = None
+    properties: tuple[PropertyProof, ...] = ()
     try:
         with series(_("the proof"), seconds):
-            model = model_of(launch, sizes)
-            accesses = tuple(_accesses(model))
+            sizes, model, accesses, doubtful = _best(launch, assume, suggestions, sized)
+            if refute:
+                accesses = tuple(_with_refutation(model, one, doubtful) for one in accesses)
+            properties = tuple(_properties(model, written))
     except TooHard:
-        accesses = tuple(_undecided(launch))
-        model = None
+        accesses = tuple(_undecided(launch)) if model is None else accesses
     return Proof(
         launch.kernel,
         launch.file,
         launch.first_line,
         accesses,
-        assumptions=tuple(sizes.assumptions),
-        parameters=tuple(sizes.free.values()),
-        constants=dict(sizes.constants),
+        properties,
+        assumptions=() if sizes is None else tuple(sizes.assumptions),
+        parameters=() if sizes is None else tuple(sizes.free.values()),
+        constants={} if sizes is None else dict(sizes.constants),
         grid=() if model is None else tuple(map(str, model.grid)),
         seconds=time.perf_counter() - began,
     )
+
+
+def _best(
+    launch: Launch, assume: Sequence[str], suggestions: Sequence[Suggestion], sized: bool
+) -> tuple[Sizes, ProofModel, tuple[AccessProof, ...], frozenset[str]]:
+    """The proof with the options under which most accesses are proved, changed one by one. Raises TooHard.
+
+    The last are the tensors whose sizes are a guess, and "grid" if that is one.
+    """
+
+    def tried(options: Sequence[int]) -> tuple[Sizes, ProofModel, tuple[AccessProof, ...]]:
+        chosen = [one for s, number in zip(suggestions, options, strict=True) if (one := s.chosen(number)) is not None]
+        sizes = sizes_of(launch, assume, chosen, sized)
+        model = model_of(launch, sizes)
+        return sizes, model, tuple(_accesses(model))
+
+    options = [0] * len(suggestions)
+    best = tried(options)
+    for other in itertools.islice(_others(suggestions, options), _MOST_TRIES):
+        if all(one.outcome == PROVED for one in best[2]):
+            break
+        changed = [s for s, old, new in zip(suggestions, options, other, strict=True) if old != new]
+        if not any(_may_help(one, best[2]) for one in changed):
+            continue
+        try:
+            found = tried(other)
+        except (TooHard, ValueError):
+            continue
+        if _proved(found[2]) > _proved(best[2]):
+            best, options[:] = found, other
+    doubtful = {s.subject for s, number in zip(suggestions, options, strict=True) if number >= s.plain}
+    return *best, frozenset(doubtful)
+
+
+def _others(suggestions: Sequence[Suggestion], options: Sequence[int]) -> Iterator[list[int]]:
+    """The options with one changed; then those of one tensor as numbers all at once. ``options`` may change meanwhile."""
+    for position, suggestion in enumerate(suggestions):
+        for number in range(1, len(suggestion.options)):
+            yield [number if k == position else one for k, one in enumerate(options)]
+    for subject in dict.fromkeys(s.subject for s in suggestions if s.origin == "launch"):
+        yield [
+            len(s.options) - 1 if s.subject == subject else one for s, one in zip(suggestions, options, strict=True)
+        ]
+
+
+def _may_help(suggestion: Suggestion, accesses: Sequence[AccessProof]) -> bool:
+    """Whether another option may prove an access: it is of the grid, or of a tensor with an access that is not."""
+    names = {one.argument for one in accesses if one.outcome != PROVED}
+    return suggestion.origin == "grid" or suggestion.subject in names
+
+
+def _proved(accesses: Sequence[AccessProof]) -> int:
+    return sum(one.outcome == PROVED for one in accesses)
 
 
 def _accesses(model: ProofModel) -> Iterator[AccessProof]:
@@ -78,6 +171,32 @@ def _accesses(model: ProofModel) -> Iterator[AccessProof]:
     for op in (one for one in model.launch.executable.plan.walk() if effects.is_access(one)):
         reasons = [reason for touch in by_op.get(op.index, ()) if (reason := decided(model, touch))]
         yield _verdict(model.launch, op, reasons[0] if reasons else "")
+
+
+def _properties(model: ProofModel, written: frozenset[str]) -> Iterator[PropertyProof]:
+    yield race_proof(model)
+    yield overflow_proof(model)
+    yield masked_lanes_proof(model)
+    yield from written_proofs(model, written)
+
+
+def _with_refutation(model: ProofModel, found: AccessProof, doubtful: frozenset[str]) -> AccessProof:
+    """The access, refuted if a launch fails there whose sizes are no guess."""
+    if found.outcome != UNKNOWN or "grid" in doubtful or found.argument in doubtful:
+        return found
+    for touch in model.touches:
+        wrong = refuted(model, touch) if touch.op.index == found.op else None
+        if wrong is not None:
+            return replace(
+                found,
+                outcome=REFUTED,
+                reason=wrong.text,
+                sizes=wrong.sizes,
+                program=wrong.program,
+                lane=wrong.lane,
+                launch=wrong.launch,
+            )
+    return found
 
 
 def _undecided(launch: Launch) -> Iterator[AccessProof]:

@@ -2,48 +2,100 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from triton_lab.launch.argument import Argument
+from triton_lab.launch.assumption import holds, parsed
+from triton_lab.polyhedral.proofs.launch_grid import grid_texts
 from triton_lab.polyhedral.proofs.proof import Assumption
-from triton_lab.polyhedral.proofs.size_fit import SizeFit
+from triton_lab.polyhedral.proofs.size_fit import SizeFit, Values
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
+# The most expressions that are tried for the size of a tensor that no launch shows.
+_MOST_WAYS = 8
 
-def suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool) -> Iterator[Assumption]:
-    """The assumptions, in the order in which they define sizes.
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What may be assumed of one size: one of ``options``, the likeliest first. None: it is free.
+
+    The first ``plain`` of them are more than a guess: the size is that of an argument.
+    """
+
+    options: tuple[str | None, ...]
+    origin: Literal["launch", "kernel", "grid", "compiler"]
+    plain: int = 1
+
+    @property
+    def subject(self) -> str:
+        """The tensor, ``grid`` or number that it is about."""
+        text = next(one for one in self.options if one is not None)
+        return re.split(r"[.\[ ]", text)[0]
+
+    def chosen(self, number: int) -> Assumption | None:
+        """Option ``number`` as an assumption."""
+        text = self.options[number]
+        return None if text is None else Assumption(text, self.origin)
+
+
+def suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool) -> list[Suggestion]:
+    """The suggestions, in the order in which they define sizes.
 
     ``launches`` are of one kernel with the same constants; ``written`` are the tensors that it stores to. Without
     ``sized``, shapes and the grid are not known.
     """
+    return list(_suggested(launches, written, sized))
+
+
+def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool) -> Iterator[Suggestion]:
     first = launches[0]
     declared = declared_constants(first)
-    sizes: dict[str, tuple[int, ...]] = {}
+    sizes: dict[str, Values] = {}
     for argument in first.arguments:
         if argument.kind == "scalar" and type(argument.value) is int:
             sizes[argument.name] = tuple(int(one.argument(argument.name).value) for one in launches)
     for name, values in sizes.items():
         if min(values) >= 0:
-            yield Assumption(f"{name} >= 0", "launch")
+            yield Suggestion((f"{name} >= 0",), "launch")
     for argument in first.arguments:
         if argument.kind == "constexpr" and argument.name not in declared and type(argument.value) is int:
-            yield Assumption(f"{argument.name} == {argument.value}", "compiler")
+            yield Suggestion((f"{argument.name} == {argument.value}",), "compiler")
     if not sized:
+        names = list(sizes)
+        products = [f"{one} * {other}" for k, one in enumerate(names) for other in names[k + 1 :]]
+        for argument in first.arguments:
+            if argument.kind == "tensor":
+                ways = [f"{argument.name}.numel() == {one}" for one in [*names, *products][:_MOST_WAYS]]
+                yield Suggestion((None, *ways), "kernel", 0)
         return
     constants = {a.name: a.value for a in first.arguments if a.kind == "constexpr" and type(a.value) is int}
-    fit = SizeFit(sizes, {name: value for name, value in constants.items() if name in declared})
+    fit = SizeFit(sizes, {name: value for name, value in constants.items() if name in declared and value > 1})
     for argument in first.arguments:
         if argument.kind in ("tensor", "descriptor"):
-            every = [one.argument(argument.name) for one in launches]
-            yield from (Assumption(text, "launch") for text in _tensor(every, fit, argument.name in written))
-    for axis in range(3):
+            yield from _tensor([one.argument(argument.name) for one in launches], fit, argument.name in written)
+    for axis, text in enumerate(grid_texts(first)):
         extents = tuple(one.grid[axis] for one in launches)
-        found = fit.find(extents)
-        if found is not None:
-            yield Assumption(f"grid[{axis}] == {found}", "grid")
+        plain, derived = fit.plain(extents), fit.derived(extents)
+        ways: list[str | None] = [*plain, *derived, None] if axis else [*derived, *plain, None]
+        if plain == ["1"]:
+            ways = ["1"]
+        if _computes(launches, text, axis):
+            ways = list(dict.fromkeys([text, *ways]))
+        ways.append(str(extents[0]) if len(set(extents)) == 1 else None)
+        yield Suggestion(tuple(None if one is None else f"grid[{axis}] == {one}" for one in ways), "grid", len(ways) - 2)
+
+
+def _computes(launches: Sequence[Launch], text: str | None, axis: int) -> bool:
+    """Whether the text gives the grid of each launch."""
+    if text is None:
+        return False
+    condition = parsed(f"grid[{axis}] == {text}")
+    return all(holds(condition, one.arguments, one.grid) for one in launches)
 
 
 def declared_constants(launch: Launch) -> frozenset[str]:
@@ -54,8 +106,8 @@ def declared_constants(launch: Launch) -> frozenset[str]:
     return frozenset(one.name for one in source.fn.params if one.is_constexpr)
 
 
-def _tensor(every: Sequence[Argument], fit: SizeFit, written: bool) -> Iterator[str]:
-    """What defines the extents and strides of one tensor, by its arguments in the launches."""
+def _tensor(every: Sequence[Argument], fit: SizeFit, written: bool) -> Iterator[Suggestion]:
+    """What may define the extents and strides of one tensor, by its arguments in the launches."""
     one = every[0]
     rank, name = len(one.shape), one.name
     if any(len(other.shape) != rank for other in every):
@@ -63,56 +115,66 @@ def _tensor(every: Sequence[Argument], fit: SizeFit, written: bool) -> Iterator[
     contiguous = all(each.is_contiguous for each in every)
     counts = tuple(_elements(each) for each in every)
     extents = [tuple(each.shape[axis] for each in every) for axis in range(rank)]
-    found = [fit.find(values, "stride") for values in extents]
-    if contiguous and (rank <= 1 or any(text is None for text in found)):
-        total = found[0] if rank == 1 else fit.find(counts, "stride")
-        if total is not None or rank == 0:
-            yield f"{name}.numel() == {total or 1}"
+    if contiguous and rank <= 1:
+        plain = fit.plain(counts)
+        options = [*plain, *fit.derived(counts)]
+        if options:
+            yield _equal(f"{name}.numel()", [*options, *_number(counts)], len(plain))
             return
-    for axis, text in enumerate(found):
+    ways = [fit.plain(values) for values in extents]
+    if contiguous and rank > 1 and not all(ways) and (plain := fit.plain(counts)):
+        yield _equal(f"{name}.numel()", plain, len(plain))
+        return
+    own: set[str] = set()
+    for axis, plain in enumerate(ways):
         quantity = f"{name}.shape[{axis}]"
-        if text is None:
+        plain.sort(key=lambda text: text in own)  # a size is seldom that of two axes
+        own.update(plain[:1])
+        if not plain:
             fit.sizes[quantity] = extents[axis]
-        else:
-            yield f"{quantity} == {text}"
+        more = [] if plain == ["1"] else [None, *fit.derived(extents[axis]), *_number(extents[axis])]
+        yield _equal(quantity, [*plain, *more], len(plain))
     for axis in range(rank):
         yield from _stride(every, axis, fit)
-    if written and rank > 1 and not contiguous:
+    if written and rank > 1:
         yield from _apart(every)
 
 
-def _stride(every: Sequence[Argument], axis: int, fit: SizeFit) -> Iterator[str]:
+def _equal(quantity: str, options: Sequence[str | None], plain: int) -> Suggestion:
+    texts = (None if one is None or quantity == one else f"{quantity} == {one}" for one in options)
+    return Suggestion(tuple(texts), "launch", plain)
+
+
+def _number(values: Values) -> list[str]:
+    """The value, if it is the same in all launches."""
+    return [str(values[0])] if len(set(values)) == 1 else []
+
+
+def _stride(every: Sequence[Argument], axis: int, fit: SizeFit) -> Iterator[Suggestion]:
     one = every[0]
     strides = tuple(each.strides[axis] for each in every)
     quantity = f"{one.name}.stride({axis})"
     if set(strides) == {1}:
-        yield f"{quantity} == 1"
+        yield _equal(quantity, ["1"], 1)
         return
-    named = {n: v for n, v in fit.sizes.items() if v == strides and "stride" in n.lower() and "(" not in n}
-    inner = range(axis + 1, len(one.shape))
-    if named:
-        choice = next((n for n in named if n not in fit.used), next(iter(named)))
-        fit.used.add(choice)
-        yield f"{quantity} == {choice}"
-        return
+    options: list[str | None] = [*fit.plain(strides, strides=True)]
     if all(each.is_contiguous for each in every):
-        yield f"{quantity} == " + (" * ".join(f"{one.name}.shape[{k}]" for k in inner) or "1")
-        return
-    found = fit.find(strides)
-    if found is not None:
-        yield f"{quantity} == {found}"
-    else:
+        options.append(" * ".join(f"{one.name}.shape[{k}]" for k in range(axis + 1, len(one.shape))) or "1")
+    options += fit.plain(strides)
+    if not options:
         fit.sizes[quantity] = strides
+    yield _equal(quantity, [*options, None, *_number(strides)], len(options))
 
 
-def _apart(every: Sequence[Argument]) -> Iterator[str]:
+def _apart(every: Sequence[Argument]) -> Iterator[Suggestion]:
     """That rows do not overlap, where that is so in all launches."""
     one = every[0]
     order = sorted(range(len(one.shape)), key=lambda axis: -one.strides[axis])
     for outer, inner in zip(order, order[1:], strict=False):
         if all(each.strides[outer] >= each.shape[inner] * each.strides[inner] for each in every):
             name = one.name
-            yield f"{name}.stride({outer}) >= {name}.shape[{inner}] * {name}.stride({inner})"
+            text = f"{name}.stride({outer}) >= {name}.shape[{inner}] * {name}.stride({inner})"
+            yield Suggestion((text,), "launch")
 
 
 def _elements(argument: Argument) -> int:

@@ -49,19 +49,30 @@ class Product(Term):
 
 
 class Division(Term):
-    """``floor(numerator / divisor)`` for a divisor of at least 1."""
+    """``floor(numerator / divisor)`` for a divisor of at least 1; ``positive``: and for a numerator of at least 0.
+
+    Both hold where the value is computed, in the iterations that run.
+    """
 
     numerator: AffineExpr
     divisor: AffineExpr
+    positive: bool
 
-    def __new__(cls, numerator: AffineExpr, divisor: AffineExpr) -> Division:
-        made = super().__new__(cls, _identifier("d", spelled(numerator), spelled(divisor)))
-        made.numerator, made.divisor = numerator, divisor
+    def __new__(cls, numerator: AffineExpr, divisor: AffineExpr, positive: bool) -> Division:
+        made = super().__new__(cls, _identifier("d", spelled(numerator), spelled(divisor), positive))
+        made.numerator, made.divisor, made.positive = numerator, divisor, positive
         made.inner = numerator.names | divisor.names
         return made
 
     def substitute(self, values: Mapping[str, AffineExpr]) -> AffineExpr:
-        return quotient(self.numerator.substitute(values), self.divisor.substitute(values))
+        numerator, divisor = self.numerator.substitute(values), self.divisor.substitute(values)
+        # In an iteration that does not run, nothing is known of their signs.
+        rounds = {name for name in values if name.startswith("_t")}
+        if not rounds.isdisjoint(self.divisor.names) and not divisor.is_constant:
+            number = int.from_bytes(hashlib.blake2b(self.encode(), digest_size=6).digest(), "big")
+            reason = "a quotient whose divisor changes in a loop"
+            return AffineExpr.of(Opaque(-number, (numerator, divisor), (-math.inf, math.inf), reason))
+        return quotient(numerator, divisor, self.positive and rounds.isdisjoint(self.numerator.names))
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         return self.numerator.evaluate(values) // self.divisor.evaluate(values)
@@ -134,14 +145,14 @@ def product(a: AffineExpr, b: AffineExpr) -> AffineExpr:
     return AffineExpr.make(total, a.constant * b.constant)
 
 
-def quotient(numerator: AffineExpr, divisor: AffineExpr) -> AffineExpr:
+def quotient(numerator: AffineExpr, divisor: AffineExpr, positive: bool = False) -> AffineExpr:
     """``floor(numerator / divisor)`` for a divisor of at least 1, without a `Division` where that is simple."""
     if divisor.is_constant:
         return numerator // max(1, divisor.constant)
     if numerator == divisor:
         return AffineExpr((), 1)
     whole = _exact_quotient(numerator, divisor)
-    return AffineExpr.of(Division(numerator, divisor)) if whole is None else whole
+    return AffineExpr.of(Division(numerator, divisor, positive)) if whole is None else whole
 
 
 def _exact_quotient(numerator: AffineExpr, divisor: AffineExpr) -> AffineExpr | None:

@@ -91,6 +91,8 @@ def _checked(scene: Scene, op: Op, value: Value, type: Type) -> Value:
     facts = scene.facts.block(type.shape)
     if not arithmetic.fits(value, type.bits, facts):
         wraps = Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index)
+        if facts.unknown is not None:
+            facts.unknown.wraps[op.index] = wraps.reason
         return stand_in(wraps, type, scene.facts)
     if facts.unknown is not None:
         facts.unknown.note_overflow(op.index, value, type.bits, facts)

@@ -68,8 +68,7 @@ def _meaning(term: Term, bounds: Bounds) -> list[AffineExpr]:
     if isinstance(term, Division):
         rest = term.numerator - product(term.divisor, symbol)
         found = [rest, term.divisor - rest - 1, term.divisor - 1]
-        low, high = bounds(term.numerator)
-        if low >= 0:
+        if term.positive or bounds(term.numerator)[0] >= 0:
             found.append(symbol)
         return found
     found = []

@@ -182,7 +182,7 @@ def _term(term: Term, ranges: Ranges) -> Interval:
         return low, high
     if isinstance(term, Division):
         low, high = interval(term.numerator, ranges)
-        return min(0, low), max(0, high)  # a divisor is at least 1
+        return 0 if term.positive else min(0, low), max(0, high)  # a divisor is at least 1
     assert isinstance(term, Opaque)
     low, high = term.reach
     if term.least is not None:

@@ -149,9 +149,10 @@ def _quotient_of_variables(
     for x in a.pieces:
         for y in b.pieces:
             when = (*x.when, *y.when)
-            if rounding == "zero" and not not_negative(x.value, facts, when):
+            positive = not_negative(x.value, facts, when)
+            if rounding == "zero" and not positive:
                 return Unknown(_("a quotient of a number that may be negative"), names=a.names)
-            pieces.append(SymbolicCase(when, quotient(x.value, y.value)))
+            pieces.append(SymbolicCase(when, quotient(x.value, y.value, positive)))
     return pruned(pieces, facts)
 
 

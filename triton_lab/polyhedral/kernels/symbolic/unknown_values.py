@@ -38,6 +38,8 @@ class UnknownValues:
 
     contents: Contents = field(default_factory=dict)
     overflows: dict[int, MayOverflow] = field(default_factory=dict)
+    # The operations whose numbers may wrap around at the launch's own sizes, with the reason.
+    wraps: dict[int, str] = field(default_factory=dict)
     _number: int = 0
 
     def value(self, type: Type, reason: str, op: int | None, facts: Facts, root: int | None = None) -> Opaque:

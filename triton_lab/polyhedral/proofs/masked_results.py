@@ -1,0 +1,75 @@
+"""Whether results depend on lanes that a load's mask turns off, where no other= says what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from triton_lab.ir import Op, effects, traits
+from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.traits.trait import Kind
+from triton_lab.ir.value_flow import Value
+from triton_lab.localization import _
+from triton_lab.polyhedral.core.affine_conditions import TRUE, Formula
+from triton_lab.polyhedral.proofs.proof import PROVED, UNKNOWN, PropertyProof
+from triton_lab.polyhedral.proofs.proof_model import ProofModel
+
+_LANE_BY_LANE = frozenset({Kind.ELEMENTWISE, Kind.CASTS, Kind.COMPARES})
+
+
+def masked_lanes_proof(model: ProofModel) -> PropertyProof:
+    """Proved if each lane that a mask turns off goes only to lanes of accesses that the same mask turns off."""
+    plan = model.launch.executable.plan
+    flow = Flow.of(plan)
+    masks: dict[int, Formula] = {t.op.index: t.mask.cases for t in model.touches if t.mask.unknown is None}
+    takers: dict[Value, list[Op]] = {}
+    for op in plan.walk():
+        for number in op.operands:
+            takers.setdefault(Value(flow.function_of[op.index], number), []).append(op)
+    for op in plan.walk():
+        if effects.is_access(op) and op.results and _is_open(op, masks):
+            used = _used(op, flow, takers, masks)
+            if used is not None:
+                places = [model.launch.lines.get(one.index) for one in (op, used)]
+                load, use = (None if one is None else one.line for one in places)
+                reason = _("the load of line {load} has a mask and no other=, and line {use} uses its lanes").format(
+                    load=load, use=use
+                )
+                return PropertyProof("masked lanes", UNKNOWN, reason, line=load)
+    return PropertyProof("masked lanes", PROVED)
+
+
+def _is_open(op: Op, masks: Mapping[int, Formula]) -> bool:
+    """Whether a load has lanes of which nothing says what they are."""
+    at = effects.operands_of(op)
+    if at.mask is None or effects.ACCESSES[op.name].kind != "load":
+        return False
+    return at.other is None and masks.get(op.index) != TRUE
+
+
+def _used(
+    load: Op, flow: Flow, takers: Mapping[Value, list[Op]], masks: Mapping[int, Formula]
+) -> Op | None:
+    """An operation that may use the masked-off lanes; None if there is none."""
+    function = flow.function_of[load.index]
+    mask = load.operands[effects.operands_of(load).mask or 0]
+    waiting = [Value(function, number) for number in load.results]
+    seen = set(waiting)
+    while waiting:
+        value = waiting.pop()
+        for op in takers.get(value, ()):
+            if effects.is_access(op):
+                at = effects.operands_of(op)
+                same = at.mask is not None and op.operands[at.mask] == mask
+                if not same and (load.index not in masks or masks.get(op.index) != masks[load.index]):
+                    return op
+                if at.mask is not None and op.operands[at.mask] == value.number:
+                    return op
+                continue  # its own lanes are off, too
+            if traits.of(op.name).kind not in _LANE_BY_LANE:
+                return op
+            for number in op.results:
+                result = Value(function, number)
+                if result not in seen:
+                    seen.add(result)
+                    waiting.append(result)
+    return None

@@ -56,6 +56,13 @@ def test_options_of_the_gpu_are_taken(options):
     assert all(getattr(kernel.metadata, name, value) == value for name, value in options.items())
 
 
+def test_options_of_amds_backend_are_hints():
+    x = torch.zeros(4)
+    add_one[(1,)](x, 4, BLOCK=4, waves_per_eu=2, matrix_instr_nonkdim=16, kpack=2, num_warps=2)
+    add_one[(1,)](x, 4, BLOCK=4)
+    assert x.tolist() == [2] * 4
+
+
 def test_an_option_that_no_gpu_has_is_tritons_error():
     with pytest.raises(KeyError, match="num_wraps was specified"):
         add_one[(1,)](torch.zeros(4), 4, BLOCK=4, num_wraps=4)

@@ -84,3 +84,32 @@ def test_the_name_is_taken_only_when_inductor_was_told_to_use_triton(tmp_path):
     print(type(make_backend(driver.get_current_target())).__name__, type(triton.runtime.driver.active).__name__)
     """
     assert run(script, folder=tmp_path).split("\n") == ["False False", "False", "True False", "CPUBackend CPUDriver"]
+
+
+# A user's own kernel in a compiled function, where Inductor writes C++ for all else.
+OWN_KERNEL = """
+import warnings
+warnings.filterwarnings("error", "Could not find an active CPU backend")
+import torch, triton, triton.language as tl
+from torch.library import triton_op, wrap_triton
+
+@triton.jit
+def sine(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.sin(tl.load(x_ptr + i, i < n)), i < n)
+
+@triton_op("lab_tests::sine", mutates_args={})
+def sine_of(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    wrap_triton(sine)[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), 64)
+    return out
+
+x = torch.randn(100)
+torch.testing.assert_close(torch.compile(lambda x: sine_of(x) * 2, fullgraph=True)(x), x.sin() * 2)
+print("right")
+"""
+
+
+def test_a_users_kernel_in_a_compiled_function_is_no_reason_for_a_warning(tmp_path):
+    process = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache"), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    assert run(OWN_KERNEL, folder=tmp_path, seconds=280, **process) == "right"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -55,6 +56,16 @@ _MEANINGFUL = (
 )
 
 
+@functools.cache
+def _hints() -> frozenset[str]:
+    """The options of Triton's AMD backend. Those that CUDA lacks say how to compile, not what, and do nothing here:
+    programs choose them where they see that the target is not CUDA.
+    """
+    from triton.backends.amd.compiler import HIPOptions
+
+    return frozenset(field.name for field in fields(HIPOptions))
+
+
 def options_of(metadata: Any) -> dict[str, Any]:
     """The options under which a kernel was compiled, for compiling it again for this target."""
     return {name: getattr(metadata, name) for name in _MEANINGFUL if hasattr(metadata, name)}
@@ -82,8 +93,10 @@ class CPUBackend(BaseBackend):
 
     def parse_options(self, options: dict[str, Any]) -> object:
         # This option does not matter here. It is set so that Triton does not warn that it is missing.
-        chosen = {"enable_fp_fusion": True, **options}
-        return self._model.parse_options(chosen)
+        chosen: object = self._model.parse_options({"enable_fp_fusion": True, **options})
+        for name in _hints().intersection(options).difference(vars(chosen)):
+            object.__setattr__(chosen, name, options[name])  # Triton asks whether an option is known
+        return chosen
 
     def pack_metadata(self, metadata: Any) -> tuple[int, ...]:
         return (metadata.num_warps, metadata.num_ctas, metadata.shared)

@@ -8,6 +8,7 @@ told to use Triton.
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -21,7 +22,11 @@ def wrote(source: Any) -> bool:
 
 
 def register(compiler: Any, driver: Any) -> None:
-    """Register these classes under Inductor's name, if it uses Triton on the CPU and no other backend has the name."""
+    """Register these classes under Inductor's name, if it uses Triton on the CPU and no other backend has the name.
+
+    Otherwise Inductor writes C++, and a user's own kernels run on the active driver: then there is nothing to warn of.
+    """
+    _warn_only_without(driver)
     config = sys.modules.get("torch._inductor.config")
     if config is None or config.cpu_backend != "triton":
         return
@@ -38,3 +43,20 @@ def register(compiler: Any, driver: Any) -> None:
         is_active = classmethod(lambda cls: False)
 
     backends[_NAME] = Backend(compiler=Compiler, driver=Driver)
+
+
+def _warn_only_without(driver: Any) -> None:
+    """Let Inductor choose a driver for the CPU only where ``driver`` is not active, since it warns if it finds none."""
+    helpers = sys.modules.get("torch._inductor.runtime.triton_helpers")
+    choose = getattr(helpers, "set_driver_to_cpu", None)
+    if choose is None or hasattr(choose, "__wrapped__"):
+        return
+
+    @functools.wraps(choose)
+    def set_driver_to_cpu() -> None:
+        from triton.runtime.driver import driver as chosen
+
+        if not isinstance(chosen.active, driver):
+            choose()
+
+    helpers.set_driver_to_cpu = set_driver_to_cpu  # type: ignore[union-attr]

@@ -47,6 +47,16 @@ def test_a_tensor_is_found_by_its_address():
     assert x.tolist() == [1, 2, 9]
 
 
+def test_fake_tensors_are_not_asked_for_their_memory(recwarn: pytest.WarningsRecorder):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        fake = torch.empty(8)
+    x, y = torch.tensor([1.0, 2.0]), torch.zeros(1)
+    read_at[(1,)](table(x.data_ptr() + 4), y)
+    assert y.item() == 2 and fake.shape == (8,) and not recwarn.list
+
+
 def test_the_end_of_a_tensor_found_by_its_address_is_an_end():
     x = torch.tensor([1.0, 2.0, 3.0])
     with pytest.raises(KernelError, match="out of bounds"):

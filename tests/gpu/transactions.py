@@ -276,7 +276,7 @@ def reason(row: Mapping[str, Any], name: str) -> str:
     if "sectors" in name and "_ld" not in name and "_st" not in name and same:
         return (
             "not explained: several lanes of a request change the same element, and it then asks for more than each "
-            "sector once; where all lanes' elements differ, sectors are as predicted"
+            "sector once; where all lanes' elements differ, sectors are within 1 % of what is predicted"
         )
     if name == SHARED and any(line["unknown"] for line in row["shared"]):
         return "the kernel's data decide the banks"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import triton_lab as lab
 from tests.compiled.transactions import by_hand
-from tests.compiled.transactions.kernels import CASES
+from tests.compiled.transactions.kernels import CASES, scattered
 from tests.wordings import Wording
 from triton_lab.compiled.layouts import Linear
 from triton_lab.compiled.transactions.sectors import SectorCounter, dealt
@@ -174,3 +174,12 @@ def test_random_layouts_lane_by_lane(drawn, once):
     again.known = counter.known
     again.add(event)
     assert (again.counts.sectors == counter.counts.sectors).all()
+
+
+@pytest.mark.parametrize(("lanes", "collides"), [(1, False), (4, True), (512, True)])
+def test_sectors_of_lanes_that_share_an_element_are_no_more_than_a_bound(lanes, collides):
+    at = torch.arange(512, dtype=torch.int32) // lanes
+    (compiled,) = recorded(lambda: scattered[(1,)](torch.ones(512), at, torch.zeros(512), BLOCK=512))
+    atomics = [one for one in compiled.transactions.transfers if one.way == "atomic"]
+    assert [one.collides for one in atomics] == [collides]
+    assert bool(compiled.transactions.problems) == collides

@@ -21,7 +21,7 @@ from triton_lab.launch.access import Access
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.execution_counts import Executed, depths, executed
 from triton_lab.localization import _
-from triton_lab.messages import count
+from triton_lab.messages import count, number
 
 # By the kind of access. The counter of the whole pipe also counts global memory's conflicts with L1's banks.
 CONFLICTS = {
@@ -184,6 +184,14 @@ class Transactions:
             if one.problem
         ]
         told += [
+            _(
+                "line {line}, atomic: several lanes of a request change the same element, so a GPU asks for more "
+                "sectors than the {sectors} counted; how many is not known"
+            ).format(line=one.line, sectors=number(one.sectors))
+            for one in self.transfers
+            if one.collides
+        ]
+        told += [
             (
                 _(
                     "line {line}: the banks of {unknown} of its instructions depend on the kernel's data, so "
@@ -204,7 +212,7 @@ class Transactions:
                 f"{one.access.kind} {one.argument or 'memory'}",
                 f"{one.efficiency:.0%}" if one.moved else "-",
                 f"{one.requests:,}",
-                f"{one.sectors:,}",
+                f"at least {one.sectors:,}" if one.collides else f"{one.sectors:,}",
                 f"{one.sectors / one.requests:.3g}" if one.requests else "-",
                 _moved_as(one),
             )

@@ -81,6 +81,13 @@ class Transfer:
         return int(self.counts.sectors.sum())
 
     @property
+    def collides(self) -> bool:
+        """Whether lanes of a request change the same element. A GPU then asks for more than the sectors counted here:
+        an H100 for 256 instead of 64 where four lanes share each element, by a rule that is not known.
+        """
+        return self.word in ("atom", "red") and self.lane_bytes > self.wanted
+
+    @property
     def wanted(self) -> int:
         """The bytes in the sectors that at least one lane uses."""
         return int(self.counts.wanted.sum())

@@ -190,7 +190,9 @@ def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
         # Some findings count lanes, and list only the first programs.
         whole = all(one.count <= len(one.programs) for one in which)
         cells = np.unique(shown.cells_at(programs))
-        found.append(outline(told if whole else _("the first {elements}").format(elements=told), cells, shown))
+        if not whole:
+            told = _("{programs}; there are more than are outlined").format(programs=told)
+        found.append(outline(told, cells, shown))
     return found
 
 

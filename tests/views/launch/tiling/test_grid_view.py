@@ -6,7 +6,11 @@ import re
 
 import numpy as np
 import pytest
+import torch
+import triton
+import triton.language as tl
 
+import triton_lab as lab
 from tests.launch.fakes import FakeAccess, FakeArgument, FakeLaunch, tile
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
@@ -70,3 +74,19 @@ def test_bad_requests_name_what_there_is() -> None:
         GridView(launch(), sms=0)
     with pytest.raises(ValueError, match=r"'q'; .*: a, c"):
         GridView(launch(), argument="q")
+
+
+@triton.jit
+def rows_of_eight(out_ptr, n, BLOCK: tl.constexpr):
+    x = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(1) * n + x, 1.0, x < n)
+
+
+@pytest.mark.parametrize(("programs", "outlined"), [(40, 40), (240, 100)])
+def test_programs_that_are_not_outlined_are_told(programs: int, outlined: int) -> None:
+    with lab.record() as launches:
+        rows_of_eight[(2, programs)](torch.zeros(programs, 8), 8, BLOCK=8)
+    grid, *_ = GridView(launches[0]).heatmaps
+    (mark,) = grid.marks
+    assert sum(rows * columns for _, _, _, rows, columns in mark.runs) == outlined
+    assert str(outlined) in mark.text and (";" in mark.text) == (outlined < programs)

@@ -134,7 +134,7 @@ def histogram(op: Op, types: Types) -> Maps:
 
 def packed(op: Op, types: Types) -> Maps:
     """A function of ``pack`` neighbouring lanes, in row-major order, of each operand."""
-    pack = int(op.attributes.get("pack", 1))
+    pack = int(op.attributes.get("pack", op.attributes.get("packed_element", 1)))
     return _of_each(op, [LaneMap(group=pack, exact=False)] * len(op.operands))
 
 

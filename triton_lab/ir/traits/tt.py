@@ -37,7 +37,7 @@ TRAITS = table(
     ),
     # A function of a library: of floats or of integers.
     Trait("tt.extern_elementwise", Kind.ELEMENTWISE, rules.lane_by_lane, rounding=approximate(None, flushes=None)),
-    Trait("tt.elementwise_inline_asm", Kind.ELEMENTWISE, rules.unknown, rounding=approximate(None, flushes=None)),
+    Trait("tt.elementwise_inline_asm", Kind.ELEMENTWISE, rules.packed, rounding=approximate(None, flushes=None)),
     Trait("tt.map_elementwise", Kind.ELEMENTWISE, rules.packed, rounding=ANY_ORDER),
     # Casts.
     _CAST("tt.fp_to_fp", numbers="float", rounding=CORRECT, inverse="tt.fp_to_fp"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from triton_lab.interpreter.variants.ptx import arithmetic, integers, special_unit
+from triton_lab.interpreter.variants.ptx import arithmetic, integers, narrow_floats, special_unit
 from triton_lab.interpreter.variants.ptx.arithmetic import Run, on_double, on_single
 from triton_lab.interpreter.variants.ptx.ptx_program import NotEmulated, PtxInstruction
 
@@ -26,9 +26,9 @@ _SPECIAL: dict[str, Run] = {
     "rsqrt.approx.ftz.f64": on_double(special_unit.rsqrt_double),
     "rsqrt.approx.f64": on_double(special_unit.rsqrt_full),
 }
-RUNS: dict[str, Run] = {**integers.FUNCTIONS, **arithmetic.FUNCTIONS, **_SPECIAL}
+RUNS: dict[str, Run] = {**integers.FUNCTIONS, **arithmetic.FUNCTIONS, **narrow_floats.FUNCTIONS, **_SPECIAL}
 WIDTHS = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4}
-WIDTHS |= {"b64": 8, "u64": 8, "s64": 8, "f64": 8}
+WIDTHS |= {"b64": 8, "u64": 8, "s64": 8, "f64": 8, "bf16": 2, "f16x2": 4, "bf16x2": 4, "e4m3x2": 2, "e5m2x2": 2}
 # Operations that take or leave the carry.
 CARRY = re.compile(
     r"^(?P<name>add|sub|mad\.lo|mad\.hi)?(?P<chained>addc|subc|madc\.lo|madc\.hi)?(?P<leaves>\.cc)?\.u32$"
@@ -42,6 +42,8 @@ def kinds(name: str, count: int) -> list[str]:
         return [kind, kind, "pred"]
     if name.startswith("mad.wide"):
         return [kind, kind, f"{kind[0]}{2 * int(kind[1:])}"]
+    if name.startswith(("bfe", "bfi", "lop3", "dp4a")):
+        return ["b32"] * count
     if name.startswith(("shl", "shr")):
         return [kind, "b32"]
     return [kind] * count

@@ -90,6 +90,60 @@ def _extract(x: Array, start: Array, length: Array) -> Array:
     return (_shift_right(x, start).astype(np.uint64) & mask).astype(np.uint32)
 
 
+def _low_bits(count: Array) -> Array:
+    """Numbers whose lowest ``count`` bits are set, uint64."""
+    found: Array = (np.uint64(1) << np.asarray(count).astype(np.uint64)) - np.uint64(1)
+    return found
+
+
+def _extract_signed(x: Array, start: Array, length: Array) -> Array:
+    """``bfe.s32``: above the field stands its own sign bit, or that of ``x`` where the field ends beyond it."""
+    start, length = (one.astype(np.int64) & 0xFF for one in (start, length))
+    sign = (length > 0) & (x >> np.clip(start + length - 1, 0, 31).astype(np.uint32) & np.uint32(1) == 1)
+    inside = _low_bits(np.clip(np.minimum(length, 32 - start), 0, 32))
+    field = x.astype(np.uint64) >> np.minimum(start, 63).astype(np.uint64) & inside
+    return np.where(sign, field | ~inside, field).astype(np.uint32)
+
+
+def _insert(x: Array, y: Array, start: Array, length: Array) -> Array:
+    """``bfi``: the lowest ``length`` bits of ``x`` at bit ``start`` of ``y``."""
+    start, length = (one.astype(np.int64) & 0xFF for one in (start, length))
+    at = np.minimum(start, 32).astype(np.uint64)
+    field = _low_bits(np.minimum(length, 32)) << at
+    return ((y & ~field) | (x.astype(np.uint64) << at & field)).astype(np.uint32)
+
+
+def _reverse(x: Array) -> Array:
+    octets = np.ascontiguousarray(x).view(np.uint8).reshape(-1, x.dtype.itemsize)
+    bits = np.unpackbits(octets, axis=1, bitorder="little")[:, ::-1]
+    found: Array = np.packbits(bits, axis=1, bitorder="little").view(x.dtype).reshape(x.shape)
+    return found
+
+
+def _looked_up(x: Array, y: Array, z: Array, table: Array) -> Array:
+    """``lop3``: bit ``4 x + 2 y + z`` of the table, for each bit."""
+    found = np.zeros(np.broadcast_shapes(x.shape, y.shape, z.shape), np.uint32)
+    for number in range(8):
+        chosen = (x if number & 4 else ~x) & (y if number & 2 else ~y) & (z if number & 1 else ~z)
+        found |= np.where(table >> np.uint32(number) & np.uint32(1), chosen, np.uint32(0))
+    return found
+
+
+def _dot_of_octets(signed: tuple[bool, bool]) -> Run:
+    """``dp4a``: the sum of a number and the products of four bytes."""
+    kinds = [np.int8 if own else np.uint8 for own in signed]
+
+    def run(x: Array, y: Array, z: Array) -> Array:
+        a, b = (
+            np.ascontiguousarray(one).view(kind).reshape(-1, 4).astype(np.int32)
+            for one, kind in zip((x, y), kinds, strict=True)
+        )
+        found: Array = z + (a * b).sum(axis=1, dtype=np.int32).view(np.uint32)
+        return found
+
+    return run
+
+
 def _permute(x: Array, y: Array, chosen: Array) -> Array:
     both = (y.astype(np.uint64) << np.uint64(32)) | x
     found = np.zeros(np.broadcast_shapes(x.shape, y.shape, chosen.shape), np.uint32)
@@ -145,6 +199,12 @@ def _made() -> dict[str, Run]:
         found[f"selp.{kind}"] = _selected
     found |= {"shf.l.wrap.b32": _funnel_left, "shf.r.wrap.b32": _funnel_right, "bfe.u32": _extract}
     found |= {"clz.b32": _leading_zeros, "clz.b64": _leading_zeros, "prmt.b32": _permute}
+    found |= {"bfe.s32": _extract_signed, "bfi.b32": _insert, "brev.b32": _reverse, "brev.b64": _reverse}
+    found |= {"lop3.b32": _looked_up}
+    for a in ("u32", "s32"):
+        for b in ("u32", "s32"):
+            found[f"dp4a.{a}.{b}"] = _dot_of_octets((a == "s32", b == "s32"))
+    found |= {"mul.hi.s32": lambda x, y: (_wide(x, True) * _wide(y, True) >> np.uint64(32)).astype(np.uint32)}
     found["popc.b32"] = found["popc.b64"] = lambda x: np.bitwise_count(x).astype(np.uint32)
     return found
 

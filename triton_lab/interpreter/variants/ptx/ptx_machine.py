@@ -63,29 +63,38 @@ class PtxFunction:
         for start in range(0, found.size, 1 << 16):
             part = slice(start, start + (1 << 16))
             with np.errstate(all="ignore"):
-                found[part] = _Run(self._program, self._tables, [one[part] for one in flat], self._dtypes[-1]).result()
+                parts = [one[part] for one in flat]
+                found[part] = PtxRun(self._program, self._tables, len(parts[0]), parts).result(self._dtypes[-1])
         return found.reshape(shape)
 
 
-class _Run:
-    def __init__(
-        self, program: PtxProgram, tables: dict[str, int], operands: list[Array], dtype: np.dtype[Any]
-    ) -> None:
-        self.program, self.tables = program, tables
+class PtxRun:
+    """One run of a program, by ``count`` lanes."""
+
+    def __init__(self, program: PtxProgram, tables: dict[str, int], count: int, operands: Sequence[Array] = ()) -> None:
+        self.program, self.tables, self.count = program, tables, count
         self.operands = [one.view(f"u{one.dtype.itemsize}") for one in operands]
-        self.count = len(operands[0])
-        self.out = np.zeros(self.count, f"u{dtype.itemsize}")
-        self.dtype = dtype
+        self.out: Array = np.zeros(0)
         self.steps = 0
         self.local: Array = np.zeros((self.count, 0), np.uint8)
 
-    def result(self) -> Array:
+    def result(self, dtype: np.dtype[Any]) -> Array:
+        """What the program stores to its last parameter."""
+        self.out = np.zeros(self.count, f"u{dtype.itemsize}")
         code = self.program.functions[self.program.entry]
-        frame = _Frame(code, self.count)
-        for number, name in enumerate(code.parameters):
-            frame.registers[f"{name}+0"] = np.full(self.count, _PARAMETER + number * _RANGE, np.uint64)
+        self.registers(
+            {
+                f"{name}+0": np.full(self.count, _PARAMETER + number * _RANGE, np.uint64)
+                for number, name in enumerate(code.parameters)
+            }
+        )
+        return self.out.view(dtype)
+
+    def registers(self, given: dict[str, Array]) -> dict[str, Array]:
+        """The registers after the run, as raw bits, where it begins with those ``given``."""
+        frame = _Frame(self.program.functions[self.program.entry], self.count, given)
         self._run(frame, np.arange(self.count), 0)
-        return self.out.view(self.dtype)
+        return frame.registers
 
     def _run(self, frame: _Frame, everyone: Array, depth: int) -> None:
         """Run all instructions for the lanes ``everyone``."""
@@ -289,7 +298,9 @@ def _constant(text: str, dtype: np.dtype[Any]) -> Any:
             return dtype.type(0)
         if dtype == np.bool_:
             return bool(int(text, 0))
-        return dtype.type(int(text, 0) % (1 << 8 * dtype.itemsize))
+        if re.match(r"^[-+]?\d+(\.|[eE])", text) and dtype.itemsize in (4, 8):
+            return np.array(float(text), f"f{dtype.itemsize}").view(dtype)[()]
+        return dtype.type(int(text.rstrip("U"), 0) % (1 << 8 * dtype.itemsize))
     except (ValueError, struct.error):
         raise NotEmulated(f"the operand {text[:40]}") from None
 

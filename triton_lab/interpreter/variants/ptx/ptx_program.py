@@ -17,7 +17,7 @@ _TABLE = re.compile(
 _ENTRY = re.compile(r"\.(?:entry|func)\s*(?P<result>\([^)]*\))?\s*(?P<name>[\w$]+)\s*\((?P<parameters>[^)]*)\)[^{;]*\{")
 _LABEL = re.compile(r"^(?P<label>[$%\w.]+):\s*")
 _LOCAL = re.compile(r"\.local\s+\.align\s+\d+\s+\.b8\s+(?P<name>[\w$]+)\[(?P<size>\d+)\]")
-_INSTRUCTION = re.compile(r"^(?:@(?P<unless>!?)(?P<guard>%\w+)\s+)?(?P<name>[a-z][\w.:]*)\s*(?P<rest>.*)$", re.DOTALL)
+_INSTRUCTION = re.compile(r"^(?:@(?P<unless>!?)(?P<guard>%?\w+)\s+)?(?P<name>[a-z][\w.:]*)\s*(?P<rest>.*)$", re.DOTALL)
 # What is between the commas of operands: {%r1, %r2}, [%rd1+4], (retval0), %r1 or a number.
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,\s]+")
 
@@ -62,11 +62,11 @@ def parse(text: str) -> PtxProgram:
     """The module in ``text``. Raises NotEmulated if it is too long or has no entry."""
     if len(text) > MAX_BYTES:
         raise NotEmulated("the PTX is too long")
-    text = re.sub(r"//[^\n]*", "", text)
+    text = without_comments(text)
     tables = {found["name"]: _bytes(found["values"], int(found["bits"])) for found in _TABLE.finditer(text)}
     functions, entry = {}, ""
     for found in _ENTRY.finditer(text):
-        functions[found["name"]] = _code(_body(text, found.end()), found["parameters"], found["result"] or "")
+        functions[found["name"]] = code_of(_body(text, found.end()), found["parameters"], found["result"] or "")
         if ".entry" in found[0]:
             entry = found["name"]
     if not entry:
@@ -91,7 +91,12 @@ def _body(text: str, start: int) -> str:
     raise NotEmulated("a function without an end")
 
 
-def _code(body: str, parameters: str, result: str) -> PtxCode:
+def without_comments(text: str) -> str:
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+
+
+def code_of(body: str, parameters: str, result: str) -> PtxCode:
+    """The statements of a function's body. Raises NotEmulated for one that is no instruction."""
     instructions: list[PtxInstruction] = []
     labels: dict[str, int] = {}
     arrays: dict[str, int] = {}

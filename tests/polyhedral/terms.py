@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from triton_lab.polyhedral.core.affine_conditions import value_at
 from triton_lab.polyhedral.core.schedule_visits import Ordered
-from triton_lab.polyhedral.execute import call_visits, value_at
+from triton_lab.polyhedral.execute import call_visits
 
 
 def run_terms(schedule: Ordered) -> dict[tuple[str, tuple[int, ...]], int]:

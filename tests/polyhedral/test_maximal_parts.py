@@ -78,7 +78,7 @@ def test_each_statement_is_in_one_part_or_refused(first: RandomNest, second: Ran
 
 
 def test_a_scalar_that_changes_parts_what_it_indexes(wording: Wording) -> None:
-    parts = scop("s = 0;\nfor (int i = 0; i < n; i++) A[i] = 0;\ns = 3;\nA[s] = 1;", maximal=True)
+    parts = scop("s = 0;\nfor (int i = 0; i < n; i++) A[i] = 0;\ns = B[3];\nA[s] = 1;", maximal=True)
     assert [(p.first, p.last) for p in parts.parts] == [(1, 3), (4, 4)]
     wording(parts.refusals[0].reason, "s", scalar="s")
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.polyhedral.random_nests import RandomNest, random_nests, trace
 from tests.polyhedral.terms import run_terms
 from triton_lab.polyhedral import Dependence, Schedule, Scop, scop
+from triton_lab.polyhedral.core.affine_conditions import value_at
 from triton_lab.polyhedral.core.loop_tree import path
-from triton_lab.polyhedral.execute import value_at
 
 _SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -21,10 +21,10 @@ from triton_lab.polyhedral.core.affine_conditions import (
     floor_divide,
     scale,
     truncate_divide,
+    value_at,
 )
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name, source_name
 from triton_lab.polyhedral.core.polyhedron_corners import corners
-from triton_lab.polyhedral.execute import value_at
 from triton_lab.polyhedral.related_work import page_nests
 
 _NAMES = ("i", "j", "n")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.polyhedral.core.affine_conditions import true_at, value_at
 from triton_lab.polyhedral.core.schedule_visits import Ordered
-from triton_lab.polyhedral.execute import value_at
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.core.access_function import Access
@@ -51,11 +51,4 @@ def _inside(access: Access, statement: Statement, environment: Mapping[str, Any]
     """Which of ``count`` instances make the access: a kernel's pointer may have a formula for each of several cases."""
     if access.domain == statement.domain:
         return np.ones(count, dtype=bool)
-    found = np.zeros(count, dtype=bool)
-    for piece in access.domain.pieces:
-        holds = np.ones(count, dtype=bool)
-        for constraint in piece:
-            value = np.asarray(constraint.expression.evaluate(environment))
-            holds &= value == 0 if constraint.equality else value >= 0
-        found |= holds
-    return found
+    return np.broadcast_to(true_at(access.domain.pieces, environment), (count,))

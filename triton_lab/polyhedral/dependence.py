@@ -31,7 +31,7 @@ class Dependence:
     """``relation`` maps each instance of ``source`` to the later instances of ``target`` that depend on it.
 
     flow: the target reads what the source wrote; anti: it overwrites what the source read; output: it overwrites what
-    the source wrote.
+    the source wrote. ``may``: whether one of the two happens depends on data.
 
     >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];")
     >>> (dependence,) = nest.dependences
@@ -49,6 +49,7 @@ class Dependence:
     target: str
     relation: isl.Map
     common: int  # how many loops enclose both statements
+    may: bool = False  # whether data decides if one of the accesses happens
 
     @cached_property
     def deltas(self) -> isl.Set:
@@ -170,7 +171,8 @@ def _memory_dependences(scop: StaticPart) -> Iterator[Dependence]:
                 partial(_pairs, first.relation, second.relation, before[names]),
             )
             if relation is not None:
-                yield _dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation)
+                may = first.may or second.may
+                yield _dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation, may)
 
 
 def _pairs(first: isl.Map, second: isl.Map, before: isl.Map) -> isl.Map | None:
@@ -189,22 +191,31 @@ def value_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
 
 def _value_dependences(scop: StaticPart) -> Iterator[Dependence]:
     order = _union([order_map(scop, s.name) for s in scop.statements])
-    writes = _union([a.relation for s in scop.statements for a in s.writes])
+    sure, unsure = (
+        _union([a.relation for s in scop.statements for a in s.writes if a.may == may]) for may in (False, True)
+    )
     for target in scop.statements:
         for read in target.reads:
             question = _("the last write before {name} reads {text}").format(name=target.name, text=read.text)
-            ask = partial(_last_writes, read.relation, writes, order)
+            ask = partial(_last_writes, read.relation, sure, unsure, order)
             for relation in answered(question, ask, 5 * OPERATIONS):  # among all writes
-                yield _dependence(scop, "flow", read.array, _source(relation), target.name, relation)
+                source = _source(relation)
+                may = read.may or any(w.may for w in scop[source].writes)
+                yield _dependence(scop, "flow", read.array, source, target.name, relation, may)
 
 
-def _last_writes(read: isl.Map, writes: isl.UnionMap, order: isl.UnionMap) -> list[isl.Map]:
-    info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(read)).set_must_source(writes).set_schedule_map(order)
-    return [relation.coalesce() for relation in _maps(info.compute_flow().get_must_dependence())]
+def _last_writes(read: isl.Map, sure: isl.UnionMap, unsure: isl.UnionMap, order: isl.UnionMap) -> list[isl.Map]:
+    """The last write before ``read`` that surely happens, and those after it that may."""
+    info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(read)).set_must_source(sure).set_schedule_map(order)
+    if not unsure.is_empty():
+        info = info.set_may_source(unsure)
+    return [relation.coalesce() for relation in _maps(info.compute_flow().get_may_dependence())]
 
 
-def _dependence(scop: StaticPart, kind: Kind, array: str, source: str, target: str, relation: isl.Map) -> Dependence:
-    return Dependence(kind, array, source, target, relation, common_loops(scop, source, target))
+def _dependence(
+    scop: StaticPart, kind: Kind, array: str, source: str, target: str, relation: isl.Map, may: bool
+) -> Dependence:
+    return Dependence(kind, array, source, target, relation, common_loops(scop, source, target), may)
 
 
 def _source(relation: isl.Map) -> str:

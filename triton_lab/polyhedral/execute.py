@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import answered
 from triton_lab.polyhedral.core.loop_nest import (
+    CALLS,
     MATHEMATICS,
     Assign,
     Binary,
@@ -28,6 +29,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     Node,
     Number,
     Unary,
+    walk,
 )
 from triton_lab.polyhedral.core.nest_printer import PythonPrinter, compiled
 from triton_lab.polyhedral.core.schedule_visits import Ordered, Visits
@@ -51,6 +53,8 @@ class _Executable(PythonPrinter):
             body = self.statement_lines(node.body, indent)
             self.vector = None
             return [head, *body]
+        if isinstance(node, Assign) and node.target.array == CALLS:
+            return [f"{'    ' * indent}{self.text(node.value)}"]
         if isinstance(node, Assign) and node.op:
             # On a vector's fancy indices `+=` would do the same; on scalars, this keeps the array's dtype.
             target = self.load(node.target)
@@ -115,6 +119,16 @@ def _number(value: Any) -> Any:
     return value.astype(np.int64) if isinstance(value, np.ndarray) else int(value)
 
 
+def _wrapped(kind: str, value: Any) -> Any:
+    """``value`` as C casts it to an unsigned type."""
+    return np.asarray(value).astype(kind)[()]
+
+
+def _narrowed(kind: str, value: Any) -> Any:
+    """``value`` cast to a short type, in which C does not compute: its arithmetic is that of int."""
+    return _wrapped(kind, value).astype(np.int64)
+
+
 def _extreme(function: Callable[[Any, Any], Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     def call(*values: Any) -> Any:
         if all(type(v) is int for v in values):
@@ -140,6 +154,8 @@ _FUNCTIONS: dict[str, Any] = {
     "_pow": lambda a, b: np.power(1.0 * a, b), "_erf": np.vectorize(math.erf, otypes=[np.float64]),
     **{f"_{name}": getattr(np, _NUMPY.get(name, name)) for name in MATHEMATICS if name not in ("pow", "erf")},
     "_float32": np.float32, "_float64": np.float64, "_int32": np.int32, "_int64": np.int64,
+    **{f"_{kind}": partial(_narrowed, kind) for kind in ("int8", "int16", "uint8", "uint16")},
+    **{f"_{kind}": partial(_wrapped, kind) for kind in ("uint32", "uint64")},
 }  # fmt: skip
 
 
@@ -147,6 +163,7 @@ def run(schedule: Ordered, arrays: Mapping[str, Any], values: Mapping[str, int])
     """See `Schedule.run`."""
     scop = schedule.scop
     bound = scop.bind(**known_parameters(scop, arrays, values))
+    functions = _given_functions(scop, arrays)
     memory: dict[str, NDArray[Any]] = {}
     written = {a.array for a in scop.accesses if a.kind == "write"}
     for array in scop.arrays:
@@ -161,8 +178,25 @@ def run(schedule: Ordered, arrays: Mapping[str, Any], values: Mapping[str, int])
     _check_bounds(bound, memory)
     text = "\n".join(_Executable(scop.language).statement_lines(nodes))
     names = {_safe(k): v for k, v in {**bound.values, **memory}.items()}
-    exec(compiled(text), {**_FUNCTIONS, **names})
-    return {name: memory[name] for name in memory if not _is_local(scop, name)}
+    exec(compiled(text), {**_FUNCTIONS, **functions, **names})
+    return {name: memory[name] for name in memory if not _is_local(scop, name) and name != CALLS}
+
+
+def _given_functions(scop: StaticPart, arrays: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
+    """The functions that the program only declares, from ``arrays``."""
+    called = {
+        part.function
+        for statement in scop.statements
+        if statement.body is not None
+        for expression in (statement.body.value, statement.body.guard)
+        for part in (walk(expression) if expression is not None else ())
+        if isinstance(part, Call)
+    }
+    unknown = sorted(name for name in called if f"_{name}" not in _FUNCTIONS)
+    for name in unknown:
+        if not callable(arrays.get(name)):
+            raise ValueError(_("the program calls {name}. Pass a function for it").format(name=name))
+    return {f"_{name}": arrays[name] for name in unknown}
 
 
 def known_parameters(scop: StaticPart, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, int]:
@@ -255,16 +289,3 @@ def visits(schedule: Ordered) -> Visits:
     call_visits(schedule, functions)
     table = np.array(found, dtype=np.int64).reshape(len(found), width + 1)
     return Visits(names, table[:, 0].astype(np.int32), table[:, 1:])
-
-
-def value_at(value: Any, environment: Mapping[str, Any]) -> Any:
-    """The value of an affine expression with min and max, where every name is a number or an array."""
-    from triton_lab.polyhedral.core.affine_conditions import Extremum
-
-    if isinstance(value, Extremum):
-        parts = [value_at(a, environment) for a in value.arguments]
-        total = parts[0]
-        for part in parts[1:]:
-            total = np.minimum(total, part) if value.kind == "min" else np.maximum(total, part)
-        return total if isinstance(total, np.ndarray) else int(total)
-    return value.evaluate(environment)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.iteration_domain import Domain
 from triton_lab.polyhedral.core.loop_nest import Assign
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Sequence, Tree, replace_loop, sequence, statements
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
@@ -83,13 +84,15 @@ def cut(scop: StaticPart, tree: Tree, loop: Loop, at: AffineExpr) -> Parted:
 
 
 def _part(statement: Statement, name: str, constraint: Constraint) -> Statement:
-    pieces = tuple((*piece, constraint) for piece in statement.domain.pieces)
-    domain = replace(statement.domain, statement=name, pieces=pieces)
+
+    def within(domain: Domain) -> Domain:
+        return replace(domain, statement=name, pieces=tuple((*piece, constraint) for piece in domain.pieces))
+
     return replace(
         statement,
         name=name,
-        domain=domain,
-        accesses=tuple(replace(access, domain=domain) for access in statement.accesses),
+        domain=within(statement.domain),
+        accesses=tuple(replace(access, domain=within(access.domain)) for access in statement.accesses),
         body=None if statement.body is None else replace(statement.body, name=name),
         part_of=statement.whole,
     )

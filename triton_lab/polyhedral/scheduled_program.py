@@ -14,7 +14,7 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_codegen import loops
 from triton_lab.polyhedral.core.isl_effort import answered
-from triton_lab.polyhedral.core.loop_nest import Assign, Expr, Load, Node, Visit, rebuild, substitute
+from triton_lab.polyhedral.core.loop_nest import Assign, Expr, If, Load, Node, Visit, rebuild, substitute
 from triton_lab.polyhedral.core.loop_tree import Loop, path, statements, time_text, times
 from triton_lab.polyhedral.core.nest_maps import map_visits
 from triton_lab.polyhedral.core.nest_printer import CPrinter, Printer, PythonPrinter
@@ -141,7 +141,10 @@ def with_bodies(schedule: Ordered, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
 
     def body(visit: Visit) -> Node:
         statement = schedule.scop[visit.statement]
-        return instance(statement, visit.arguments) if statement.body is not None else visit
+        if statement.body is None:
+            return visit
+        assign = instance(statement, visit.arguments)
+        return assign if assign.guard is None else If(assign.guard, (replace(assign, guard=None),))
 
     return map_visits(nodes, body)
 
@@ -156,7 +159,8 @@ def instance(statement: Statement, arguments: tuple[Expr, ...]) -> Assign:
     target = rebuild(statement.body.target, lambda e: e)
     moved = substitute(target, values)
     assert isinstance(moved, Load)
-    return replace(statement.body, target=moved, value=substitute(statement.body.value, values))
+    guard = None if statement.body.guard is None else substitute(statement.body.guard, values)
+    return replace(statement.body, target=moved, value=substitute(statement.body.value, values), guard=guard)
 
 
 def program_text(schedule: Ordered, language: str) -> str:

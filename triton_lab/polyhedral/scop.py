@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.display_mixin import Pictured, refuse_many
 from triton_lab.polyhedral.instances import Instances
 from triton_lab.polyhedral.schedule import Schedule
@@ -74,7 +75,7 @@ class Scop(Instances, Pictured):
         parts = []
         for statement in self.statements:
             lines = [f"{statement.name}: {statement.text}", f"  domain    {statement.domain.set}"]
-            lines += [f"  {a.kind:<9} {a.text}" for a in statement.accesses]
+            lines += [f"  {a.kind:<9} {a.text}{_(', where data allows') if a.may else ''}" for a in statement.accesses]
             lines.append(f"  schedule  {self.schedule.time_text(statement.name)}")
             parts.append("\n".join(lines))
         return parameters + "\n".join(parts)

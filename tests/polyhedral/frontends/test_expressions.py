@@ -226,20 +226,14 @@ def test_a_loop_of_c_has_its_start_conditions_and_step(op: str, change: str, ste
         ("for (int i = 0; i < n; i += !1) A[i] = 0;", "step", {}),
         ("for (int i = 0; i < n; i += 0) A[i] = 0;", "endless", {"step": 0}),
         ("for (int i = 0; i < n; i = i - 0) A[i] = 0;", "endless", {"step": 0}),
-        ("for (int i = 0; ; i++) A[i] = 0;", "no bound", {"iterator": "i"}),
         ("for (int i; i < n; i++) A[i] = 0;", "start", {}),
-        ("for (; i < n; i++) A[i] = 0;", "start", {}),
         ("for (i += 1; i < n; i++) A[i] = 0;", "start", {}),
         ("for (float i = 0; i < n; i++) A[i] = 0;", "integer", {"iterator": "i"}),
-        ("for (int i = 0; i == n; i++) A[i] = 0;", "condition", {}),
-        ("for (int i = 0; i != n; i++) A[i] = 0;", "condition", {}),
-        ("for (int i = 0; n; i++) A[i] = 0;", "condition", {}),
-        ("for (int i = 0; i < n || i < m; i++) A[i] = 0;", "condition", {}),
-        ("A[0] %= 2;", "assignment", {"operator": "%="}),
-        ("A[0] = 1 << 2;", "operator", {"operator": "<<"}),
-        ("A[0] = 'a';", "number", {"given": "'a'"}),
-        ("A[0] = 3u;", "unsigned", {}),
-        ("A[0] = ~n;", "expression", {}),
+        ("A[0] = L'a';", "number", {"given": "L'a'"}),
+        ("A[0] = (x, 2);", "expression", {}),
+        ("A[0] = s.x;", "struct", {}),
+        ("A[0] = p->x;", "struct", {}),
+        ("L: A[0] = 1; L: A[1] = 1;", "label", {"name": "L"}),
         ("A[0] = *p;", "pointer", {}),
         ("A[0] = &p;", "pointer", {}),
         ("A[0] = i++;", "side effect", {}),
@@ -250,8 +244,10 @@ def test_a_loop_of_c_has_its_start_conditions_and_step(op: str, change: str, ste
         ("A[0] = min();", "no arguments", {"function": "min"}),
         ("f(2)[0] = 1;", "array", {}),
         ("(a + b) = 1;", "target", {}),
-        ("int B[4];", "declaration", {}),
-        ("struct s x;", "type", {"types": "int, long, float and double"}),
+        ("int *p;", "declaration", {}),
+        ("int B[2] = {1, 2};", "declaration", {}),
+        ("struct s x;", "struct", {}),
+        ("float _Complex x;", "type", {"given": "_Complex float"}),
         ("goto end;", "goto", {"statement": "goto"}),
         ("switch (n) { }", "switch", {"statement": "switch"}),
         ("do n = 1; while (n);", "do-while", {"statement": "do-while"}),
@@ -337,13 +333,12 @@ def test_a_function_of_c_declares_the_types_of_its_arguments(written: str, dtype
     assert nest.language == "c"
 
 
-@pytest.mark.parametrize("written", ["unsigned n", "unsigned long n", "char n", "struct s n"])
-def test_other_types_of_c_are_refused(written: str) -> None:
-    with pytest.raises(NotAScop, match=r"unsigned arithmetic|are supported"):
-        nest_from_c(SourceText(f"void f({written}) {{ A[0] = 1; }}"))
+def test_a_type_that_is_not_read_matters_only_where_it_is_used() -> None:
+    nest = nest_from_c(SourceText("void f(struct s n, double *A) { A[0] = 1; }"))
+    assert nest.types == (("A", "float64"),)
 
 
-@pytest.mark.parametrize("divided", ["i / 0", "i / -2", "i % 0", "i % -3"])
+@pytest.mark.parametrize("divided", ["i / 0", "i % 0", "i / n"])
 def test_a_subscript_is_divided_by_what_is_above_nothing(divided: str) -> None:
     with pytest.raises(NotAScop):
         scop(f"for (int i = 0; i < 9; i++) A[{divided}] = 0;")
@@ -365,7 +360,8 @@ def test_a_subscript_is_divided_by_what_is_above_nothing(divided: str) -> None:
         ("x = 1\n y = 2;", (1, 6, 7), "expected", {"expected": "';'", "after": "'1'"}),
         ("{ x = 1 }", (1, 8, 9), "expected", {"expected": "';'", "after": "'1'"}),
         ("x = 12.5", (1, 9, 10), "expected", {"expected": "';'", "after": "'12.5'"}),
-        ("x = 1;\n  #define y 2", (2, 3, 14), "preprocessor", {}),
+        ("x = 1;\n  #error y 2", (2, 3, 13), "preprocessor", {"word": "error"}),
+        ("#define F(a) a ## 1\nx = 1;", (1, 1, 20), "macro", {}),
     ],
 )
 def test_what_is_no_c_is_told_with_its_reason_and_extent(
@@ -381,7 +377,7 @@ def test_declarations_side_by_side_are_statements() -> None:
     assert len(nest_from_c(SourceText("int x; int y;")).body) == 2
 
 
-@pytest.mark.parametrize("text", ["int x; void f() { A[0] = 1; }", "void f(void) { x = 1; } void g(void) { x = 1; }"])
+@pytest.mark.parametrize("text", ["void f(void) { x = 1; } void g(void) { x = 1; }"])
 def test_two_things_at_once_are_no_nest(text: str) -> None:
     with pytest.raises(NotAScop):
         nest_from_c(SourceText(text))

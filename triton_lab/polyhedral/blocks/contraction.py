@@ -93,7 +93,13 @@ def _shape_of(scop: Instances) -> Contraction | None:
     """The parts of a nest with the shape of a sum of products; None for others."""
     update = scop.statements[-1]
     body = update.body
-    if body is None or body.op != "+" or not isinstance(body.value, Binary) or body.value.op != "*":
+    if (
+        body is None
+        or body.guard is not None
+        or body.op != "+"
+        or not isinstance(body.value, Binary)
+        or body.value.op != "*"
+    ):
         return None
     left, right = body.value.left, body.value.right
     if not all(access.is_affine for access in update.accesses):
@@ -105,7 +111,7 @@ def _shape_of(scop: Instances) -> Contraction | None:
     if len(scop.statements) == 1:
         return Contraction(update, summed[0], *factors, None, None)
     start = scop.statements[0]
-    first = _constant(start.body.value) if start.body and not start.body.op else None
+    first = _constant(start.body.value) if start.body and not start.body.op and not start.body.guard else None
     if len(scop.statements) == 2 and first is not None:
         return Contraction(update, summed[0], *factors, start, first)
     return None

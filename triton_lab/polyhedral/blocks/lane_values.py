@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, TypeAlias
 from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.core.loop_nest import (
+    BITWISE,
     Binary,
     Call,
     Choose,
@@ -187,6 +188,10 @@ class ValuePrinter(IndexPrinter):
         kinds = self.kind(left), self.kind(right)
         if op == "**":
             return self._power(left, right)
+        if op in BITWISE:
+            if "real" in kinds:
+                raise NotABlockProgram(_("the operation {op} takes no floats").format(op=op))
+            return f"{self.operand(left, 9)} {op} {self.operand(right, 9)}", 0
         if op == "//" or (op == "%" and self.language == "python"):
             if kinds != ("integer", "integer"):
                 raise NotABlockProgram(_("the operation {op} means something else on Triton's blocks").format(op=op))
@@ -263,7 +268,8 @@ def _calculated(op: str, left: float, right: float, language: str) -> int | floa
 
 _OPERATORS: dict[str, Callable[[float, float], float]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-    "%": operator.mod,
+    "%": operator.mod, "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
+    ">>": operator.rshift,
 }  # fmt: skip
 
 

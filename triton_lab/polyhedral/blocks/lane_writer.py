@@ -229,6 +229,9 @@ class KernelWriter:
     def _statement(self, visit: Visit, mask: Text | None) -> None:
         assign = self._instance(visit)
         mask = self._mask(mask, self._own_lane(visit))
+        if assign.guard is not None:
+            asked = self._loads(assign.guard, mask, {})
+            mask = self._mask(mask, [self._value(assign.guard, asked)])
         value = _value(assign)
         loaded = self._loads(value, mask, {})
         self._store(assign, self._value(value, loaded), mask)
@@ -297,6 +300,8 @@ class KernelWriter:
                 assign = self._instance(visit)
             case _:
                 return None
+        if assign.guard is not None:
+            return None
         value = _value(assign)
         reads = [e for e in walk(value) if isinstance(e, Load) and e.array == assign.target.array]
         stays = not any(node.iterator in names_in(index) for index in assign.target.indices)

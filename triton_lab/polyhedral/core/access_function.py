@@ -19,7 +19,10 @@ from triton_lab.polyhedral.core.source_text import Span
 
 @dataclass(frozen=True)
 class Access:
-    """``array[subscripts]``, read or written by each instance in ``domain``."""
+    """``array[subscripts]``, read or written by each instance in ``domain``.
+
+    ``may``: whether it happens depends on data. Dependences count it; but such a write ends no value's life.
+    """
 
     kind: Literal["read", "write"]
     array: str
@@ -27,10 +30,11 @@ class Access:
     domain: Domain
     text: str = ""
     span: Span = field(default=Span(0, 0, 0), compare=False)
+    may: bool = False
 
     @property
     def is_affine(self) -> bool:
-        """Whether the access function is one matrix: neither min nor max in a subscript."""
+        """Whether the access function is one matrix: no min, max or choice in a subscript."""
         return all(isinstance(s, AffineExpr) for s in self.subscripts)
 
     @property
@@ -39,7 +43,9 @@ class Access:
         found = tuple(s for s in self.subscripts if isinstance(s, AffineExpr))
         if len(found) != len(self.subscripts):
             raise ValueError(
-                _("{text} has min or max in a subscript: its access function is not one matrix").format(text=self.text)
+                _("{text} has min, max or a choice in a subscript: its access function is not one matrix").format(
+                    text=self.text
+                )
             )
         return found
 

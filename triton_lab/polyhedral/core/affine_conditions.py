@@ -6,12 +6,14 @@ splits in the same way on both sides and at any depth, so that the constraints s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
@@ -80,7 +82,14 @@ class Extremum:
     arguments: tuple[Value, ...]
 
 
-Value: TypeAlias = "AffineExpr | Extremum"
+@dataclass(frozen=True)
+class Piecewise:
+    """A value by cases: of the conditions of ``cases`` exactly one holds."""
+
+    cases: tuple[tuple[Formula, Value], ...]
+
+
+Value: TypeAlias = "AffineExpr | Extremum | Piecewise"
 # A disjunction of conjunctions; () is false, ((),) is true.
 Formula: TypeAlias = tuple[tuple[Constraint, ...], ...]
 
@@ -89,8 +98,12 @@ FALSE: Formula = ()
 
 
 def add(left: Value, right: Value) -> Value:
-    if isinstance(left, Extremum) or isinstance(right, Extremum):
+    if not (isinstance(left, AffineExpr) and isinstance(right, AffineExpr)):
         check_time(_SPLITS)
+    if isinstance(left, Piecewise):
+        return Piecewise(tuple((when, add(value, right)) for when, value in left.cases))
+    if isinstance(right, Piecewise):
+        return add(right, left)
     if isinstance(left, Extremum):
         return Extremum(left.kind, tuple(add(argument, right) for argument in left.arguments))
     if isinstance(right, Extremum):
@@ -102,6 +115,8 @@ def scale(value: Value, factor: int) -> Value:
     if isinstance(value, AffineExpr):
         return value * factor
     check_time(_SPLITS)
+    if isinstance(value, Piecewise):
+        return Piecewise(tuple((when, scale(part, factor)) for when, part in value.cases))
     kind = value.kind if factor >= 0 else {"min": "max", "max": "min"}[value.kind]
     return Extremum(kind, tuple(scale(argument, factor) for argument in value.arguments))
 
@@ -111,6 +126,8 @@ def floor_divide(value: Value, divisor: int) -> Value:
     if isinstance(value, AffineExpr):
         return value // divisor
     check_time(_SPLITS)
+    if isinstance(value, Piecewise):
+        return Piecewise(tuple((when, floor_divide(part, divisor)) for when, part in value.cases))
     return Extremum(value.kind, tuple(floor_divide(argument, divisor) for argument in value.arguments))
 
 
@@ -146,6 +163,9 @@ def at_least_zero(value: Value, text: str = "", span: Span = _NOWHERE) -> Formul
             return TRUE if value.constant >= 0 else FALSE
         return ((Constraint(value, False, text, span),),)
     check_time(_SPLITS)
+    if isinstance(value, Piecewise):
+        cases = ((when, at_least_zero(part, text, span)) for when, part in value.cases)
+        return disjunction(*(conjunction(when, holds) for when, holds in cases))
     parts = [at_least_zero(argument, text, span) for argument in value.arguments]
     return reduce(conjunction if value.kind == "min" else disjunction, parts)
 
@@ -166,6 +186,9 @@ def compare(op: str, left: Value, right: Value, text: str = "", span: Span = _NO
         if difference.is_constant:
             return TRUE if difference.constant == 0 else FALSE
         return ((Constraint(difference, True, text, span),),)
+    if isinstance(difference, Piecewise):
+        equal = ((when, compare("==", part, AffineExpr(), text, span)) for when, part in difference.cases)
+        return disjunction(*(conjunction(when, holds) for when, holds in equal))
     return conjunction(compare("<=", left, right, text, span), compare("<=", right, left, text, span))
 
 
@@ -175,3 +198,34 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 def opposite(op: str) -> str:
     """The comparison that holds exactly where ``op`` does not."""
     return _OPPOSITE[op]
+
+
+def formula_words(formula: Formula) -> str:
+    """``formula`` in words and signs: ``i ≥ 0 and i < n, or i = 5``."""
+    if not formula:
+        return _("never")
+    return ", or ".join(" and ".join(map(str, case)) or _("always") for case in formula)
+
+
+def true_at(formula: Formula, environment: Mapping[str, Any]) -> Any:
+    """Whether ``formula`` holds where names have these values; an array where they are arrays."""
+    total: Any = False
+    for case in formula:
+        inside: Any = True
+        for constraint in case:
+            value = constraint.expression.evaluate(environment)
+            inside = inside & (value == 0 if constraint.equality else value >= 0)
+        total = total | inside
+    return total
+
+
+def value_at(value: Value, environment: Mapping[str, Any]) -> Any:
+    """``value`` where every name is a number or an array."""
+    if isinstance(value, AffineExpr):
+        return value.evaluate(environment)
+    if isinstance(value, Piecewise):
+        return sum(true_at(when, environment) * value_at(part, environment) for when, part in value.cases)
+    parts = [value_at(a, environment) for a in value.arguments]
+    best = np.minimum if value.kind == "min" else np.maximum
+    total = reduce(best, parts)
+    return total if isinstance(total, np.ndarray) else int(total)

@@ -21,6 +21,9 @@ MATHEMATICS = {
     ), 1),
     **dict.fromkeys(("pow", "atan2", "fmod", "hypot", "copysign"), 2),
 }  # fmt: skip
+# The scalar that a call as a statement "assigns", so that such calls stay in order.
+CALLS = "calls_"
+BITWISE = frozenset({"&", "|", "^", "<<", ">>"})
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Unary:
-    """``-x`` or ``not x``."""
+    """``-x``, ``~x`` or ``not x``."""
 
     op: str
     operand: Expr
@@ -46,7 +49,7 @@ class Unary:
 
 @dataclass(frozen=True)
 class Binary:
-    """``+ - *``, ``**``, ``//`` (floor); ``/`` and ``%`` with the source language's meaning."""
+    """``+ - *``, ``**``, ``//`` (floor), `BITWISE`; ``/`` and ``%`` with the source language's meaning."""
 
     op: str
     left: Expr
@@ -106,27 +109,51 @@ Expr: TypeAlias = "Number | Name | Unary | Binary | Compare | Logic | Choose | C
 
 @dataclass(frozen=True)
 class Assign:
-    """``target = value``, or with ``op`` ``target op= value``. ``name`` is the statement's name, once assigned."""
+    """``target = value``, or with ``op`` ``target op= value``.
+
+    ``name`` is the statement's: its label, or what the builder gives it. It runs only where ``guard`` holds, which
+    reads memory. ``initial``: it is the first value of a variable of its block.
+    """
 
     target: Load
     value: Expr
     op: str = ""
     span: Span = field(default=_NOWHERE, compare=False)
     name: str = ""
+    guard: Expr | None = None
+    initial: bool = False
 
 
 @dataclass(frozen=True)
-class Declare:
-    """A scalar local to its block, and its C type."""
+class Jump:
+    """``break`` or ``continue`` of the loop around."""
 
-    name: str
-    type: str
+    kind: str
     span: Span = field(default=_NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)
+class Assume:
+    """A condition of which the source says that it holds."""
+
+    condition: Expr
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Declare:
+    """A variable local to its block, and its type; ``ndim`` is 0 for a scalar."""
+
+    name: str
+    type: str
+    span: Span = field(default=_NOWHERE, compare=False)
+    ndim: int = 0
+
+
+@dataclass(frozen=True)
 class For:
-    """``for (iterator = start; conditions; iterator += step) body``. ``mark``: parallel, vectorize or unroll."""
+    """``for (iterator = start; conditions; iterator += step) body``. ``mark``: parallel, vectorize or
+    unroll. ``type``: the iterator's, where the loop declares it."""
 
     iterator: str
     start: Expr
@@ -135,6 +162,7 @@ class For:
     body: tuple[Node, ...]
     span: Span = field(default=_NOWHERE, compare=False)
     mark: str = ""
+    type: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,7 +194,7 @@ class Opaque:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-Node: TypeAlias = "Assign | Declare | For | If | Visit | Opaque"
+Node: TypeAlias = "Assign | Assume | Declare | For | If | Jump | Visit | Opaque"
 
 
 @dataclass(frozen=True)
@@ -222,48 +250,6 @@ def left_operands(expression: Expr) -> tuple[list[Binary], Expr]:
     return chain, expression
 
 
-def assignments(nodes: tuple[Node, ...]) -> Iterator[Assign]:
-    """The assignments below ``nodes``, in textual order."""
-    for node in nodes:
-        match node:
-            case Assign():
-                yield node
-            case For():
-                yield from assignments(node.body)
-            case If():
-                yield from assignments(node.body)
-                yield from assignments(node.orelse)
-
-
-def every_loop(nodes: tuple[Node, ...]) -> Iterator[For]:
-    """The loops below ``nodes``, outer before inner."""
-    for node in nodes:
-        match node:
-            case For():
-                yield node
-                yield from every_loop(node.body)
-            case If():
-                yield from every_loop((*node.body, *node.orelse))
-
-
-def every_part(node: Assign) -> Iterator[Expr]:
-    """The expressions in ``node``: its target, its value, and what is in them."""
-    yield from walk(node.target)
-    yield from walk(node.value)
-
-
-def declared(nodes: tuple[Node, ...]) -> Iterator[tuple[str, str]]:
-    """The scalars that are declared below ``nodes``, each with its type."""
-    for node in nodes:
-        match node:
-            case Declare():
-                yield node.name, node.type
-            case For():
-                yield from declared(node.body)
-            case If():
-                yield from declared((*node.body, *node.orelse))
-
-
 def rebuild(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """``expression`` with ``change`` applied to every part of it, inner before outer."""
     match expression:
@@ -293,3 +279,8 @@ def rebuild(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
 def substitute(expression: Expr, values: Mapping[str, Expr]) -> Expr:
     """``expression`` with names replaced, also in subscripts."""
     return rebuild(expression, lambda part: values.get(part.id, part) if isinstance(part, Name) else part)
+
+
+def leave_unless(condition: Expr) -> If:
+    """The first statement of a loop that ends where ``condition`` does not hold."""
+    return If(Unary("not", condition, condition.span), (Jump("break", condition.span),), (), condition.span)

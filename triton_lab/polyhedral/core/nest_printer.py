@@ -10,7 +10,10 @@ from typing import ClassVar
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import TooHard
 from triton_lab.polyhedral.core.loop_nest import (
+    BITWISE,
+    CALLS,
     Assign,
+    Assume,
     Binary,
     Call,
     Choose,
@@ -19,6 +22,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     Expr,
     For,
     If,
+    Jump,
     Load,
     Logic,
     Name,
@@ -35,7 +39,10 @@ _PRECEDENCE = {
     "or": 1, "and": 2, "not": 3, "compare": 4, "+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6, "neg": 7, "**": 8,
 }  # fmt: skip
 _ATOM = 9
-_C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long"}
+_C_TYPES = {
+    "float32": "float", "float64": "double", "int32": "int", "int64": "long", "int8": "signed char", "int16": "short",
+    "uint8": "unsigned char", "uint16": "unsigned short", "uint32": "unsigned int", "uint64": "unsigned long",
+}  # fmt: skip
 
 
 class Printer:
@@ -66,6 +73,8 @@ class Printer:
                 operand = self.text(expression.operand, _PRECEDENCE["neg"])
                 # In C, two minus signs in a row are a decrement.
                 return f"-({operand})" if operand.startswith("-") else f"-{operand}", _PRECEDENCE["neg"]
+            case Unary(op="~"):
+                return f"~{self.text(expression.operand, _ATOM)}", _PRECEDENCE["neg"]
             case Unary():
                 return self.negation(expression)
             case Binary():
@@ -92,7 +101,12 @@ class Printer:
         chain, first = left_operands(expression)
         text, precedence = self.pieces(self.as_number(first))
         for part in reversed(chain):
-            level, right = _PRECEDENCE[part.op], self.as_number(part.right)
+            right = self.as_number(part.right)
+            if part.op in BITWISE:  # C and Python rank them differently: brackets everywhere
+                left = f"({text})" if precedence < _ATOM else text
+                text, precedence = f"{left} {part.op} {self.text(right, _ATOM)}", 0
+                continue
+            level = _PRECEDENCE[part.op]
             if part.op in self.functions:
                 text, precedence = f"{self.functions[part.op]}({text}, {self.text(right)})", _ATOM
             else:
@@ -128,12 +142,17 @@ class CPrinter(Printer):
     def lines(self, node: Node, indent: int) -> list[str]:
         space = "  " * indent
         match node:
-            case Assign():
-                return [f"{space}{self.load(node.target)} {node.op}= {self.text(node.value)};"]
+            case Assign(target=Load(array=name)):
+                target = "" if name == CALLS else f"{self.load(node.target)} {node.op}= "
+                return [f"{space}{target}{self.text(node.value)};"]
             case Visit():
                 return [f"{space}{node.statement}({', '.join(self.text(a) for a in node.arguments)});"]
             case Declare():
                 return [f"{space}{node.type} {node.name};"]
+            case Jump():
+                return [f"{space}{node.kind};"]
+            case Assume():
+                return []
             case Opaque():
                 return [f"{space}// {node.refused.reason}"]
             case For():
@@ -181,8 +200,10 @@ class PythonPrinter(Printer):
                 return [f"{space}{self.load(node.target)} {node.op}= {self.text(node.value)}"]
             case Visit():
                 return [f"{space}{node.statement}({', '.join(self.text(a) for a in node.arguments)})"]
-            case Declare():
+            case Declare() | Assume():
                 return []
+            case Jump():
+                return [f"{space}{node.kind}"]
             case Opaque():
                 return [f"{space}# {node.refused.reason}"]
             case For():

@@ -7,38 +7,44 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 from pycparser import c_ast, c_generator, c_parser
 
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
+from triton_lab.polyhedral.frontends.c_functions import one_function
+from triton_lab.polyhedral.frontends.c_macros import Expanded, expand
+from triton_lab.polyhedral.frontends.c_types import STANDARD
 
 _TOKEN = re.compile(
     r"[A-Za-z_]\w*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\w*|<<=|>>=|\+\+|--|&&|\|\||[-+*/%<>=!&|^]=|->|<<|>>|\S"
 )
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_FUNCTION = re.compile(r"\s*(?:static\s+|inline\s+)*(?:void|int|float|double)\s+\w+\s*\(")
 _TYPES = ("int", "float", "double", "long", "short", "unsigned", "char")
-_HEAD = "void nest(void) {\n"
+# The types of C's own headers; on the line before the text.
+_PRELUDE = " ".join(f"typedef int {name};" for name in STANDARD)
+_HEAD = f"{_PRELUDE} void nest(void) {{\n"
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """The function that holds the nest, and the map from its coordinates to the user's text."""
+    """The function that holds the nest, what stands around it, and the map from its coordinates to the user's text."""
 
     function: c_ast.FuncDef
-    source: SourceText
-    blank: str  # the text with blanks for comments: same lines, same columns
-    lines_before: int
+    around: tuple[Any, ...]  # the declarations before the function
+    expanded: Expanded
+
+    @property
+    def source(self) -> SourceText:
+        """The user's text."""
+        return self.expanded.source
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The lines of ``blank``, and an empty one where pycparser counts one more."""
-        return (*self.blank.split("\n"), "")
+        """The lines that were parsed, and an empty one where pycparser counts one more."""
+        return (*self.expanded.text.split("\n"), "")
 
     def span(self, node: Any) -> Span:
         """The extent of ``node`` on the line where it starts."""
@@ -58,63 +64,56 @@ class Parsed:
         for node in chain[1:]:
             extent.take([node.op, *_tokens_of(node.right)])
             found.append(Span(line, column, extent.closed + 1))
-        return found
+        return [self.expanded.span(span) for span in found]
 
     def _place(self, node: Any) -> tuple[int, int]:
-        return node.coord.line - self.lines_before, node.coord.column
+        # What has no coordinates (a block of ours) stands at the start.
+        return (node.coord.line - 1, node.coord.column) if node.coord else (1, 1)
 
 
 def parse(source: SourceText) -> Parsed:
     """Parse the text as one C function; a bare nest is wrapped in one. Raises `NotAScop` at the offending character."""
-    blank = _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source.text)
-    for number, line in enumerate(blank.split("\n"), 1):
-        hash_at = re.match(r"\s*#(?!\s*pragma)", line)
-        if hash_at:
-            raise NotAScop(
-                _("preprocessor lines are not expanded: write the nest as the compiler sees it"),
-                source,
-                Span(number, hash_at.end(), len(line) + 1),
-            )
-    bare = not _FUNCTION.match(blank)
-    wrapped = f"{_HEAD}{blank}\n}}" if bare else blank
+    expanded = expand(source)
+    blank, bare = one_function(expanded)
+    expanded = replace(expanded, text=blank)
+    head = _HEAD if bare else _PRELUDE + "\n"
     try:
-        tree = c_parser.CParser().parse(wrapped)
+        tree = c_parser.CParser().parse(f"{head}{blank}\n}}" if bare else head + blank)
     except c_parser.ParseError as error:
-        raise _syntax_error(source, blank, bare, str(error)) from None
+        reason, place = _syntax_error(head, blank, bare, str(error))
+        raise NotAScop(reason, source, expanded.span(place)) from None
     except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError):  # its own slips
         raise NotAScop(_("this is not valid C"), source, Span(1, 1, 2)) from None
     functions = [e for e in tree.ext if isinstance(e, c_ast.FuncDef)]
-    if len(functions) != 1 or len(tree.ext) != 1:
+    around = tuple(e for e in tree.ext if isinstance(e, (c_ast.Decl, c_ast.Typedef)))
+    if len(functions) != 1:
         raise NotAScop(_("expected one loop nest or one function"), source, Span(1, 1, 2))
-    return Parsed(functions[0], source, blank, 1 if bare else 0)
+    return Parsed(functions[0], around, expanded)
 
 
-def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> NotAScop:
-    """The error at the first token after which no continuation is valid C."""
-    head = _HEAD if bare else ""
+def _syntax_error(head: str, blank: str, bare: bool, message: str) -> tuple[str, Span]:
+    """The first token after which no continuation is valid C: what is wrong, and where in ``blank``."""
     tokens = list(_TOKEN.finditer(blank))
     position = _first_wrong(head, blank, tokens, bare, message)
     if position < len(tokens):
         token, before = tokens[position], tokens[position - 1] if position else None
         here = _at(blank, token.start(), token.end())
         if re.search(r"Illegal character|Unmatched|Invalid char", message):
-            return NotAScop(_("C does not allow {group} here").format(group=repr(token.group())), source, here)
+            return _("C does not allow {group} here").format(group=repr(token.group())), here
         if token.group() in _TYPES and before and before.group() == ")" and _ends_a_head(tokens[:position]):
-            return NotAScop(_("a declaration cannot be the whole body of a loop: put the body in braces"), source, here)
+            return _("a declaration cannot be the whole body of a loop: put the body in braces"), here
         if (
             before is not None
             and before.group() not in "{};("
             and _can_go_on(head + blank[: before.end()] + ";")
             and ("\n" in blank[before.end() : token.start()] or token.group() == "}")
         ):
-            return NotAScop(
-                f"expected ';' after {before.group()!r}", source, _at(blank, before.end(), before.end() + 1)
-            )
-        return NotAScop(f"unexpected {token.group()!r}", source, here)
+            return f"expected ';' after {before.group()!r}", _at(blank, before.end(), before.end() + 1)
+        return f"unexpected {token.group()!r}", here
     end = len(blank.rstrip())
     if tokens and _can_go_on(head + blank + ";") and not _can_go_on(head + blank + "}"):
-        return NotAScop(f"expected ';' after {tokens[-1].group()!r}", source, _at(blank, end, end + 1))
-    return NotAScop(_("the text ends in the middle of a statement or block"), source, _at(blank, end, end + 1))
+        return f"expected ';' after {tokens[-1].group()!r}", _at(blank, end, end + 1)
+    return _("the text ends in the middle of a statement or block"), _at(blank, end, end + 1)
 
 
 def _first_wrong(head: str, blank: str, tokens: list[re.Match[str]], bare: bool, message: str) -> int:
@@ -134,7 +133,7 @@ def _first_wrong(head: str, blank: str, tokens: list[re.Match[str]], bare: bool,
     stopped = re.search(r":(\d+):(\d+):", message)
     guesses: list[int] = []
     if stopped:
-        line, column = int(stopped[1]) - bool(head), int(stopped[2])
+        line, column = int(stopped[1]) - 1, int(stopped[2])
         start = sum(len(text) + 1 for text in blank.split("\n", line)[: line - 1]) + column - 1
         at = sum(token.start() < start for token in tokens)
         guesses = [at - 1, at, at + 1]
@@ -227,56 +226,3 @@ class _Extent:
         while self.line.count("(", self.start, end) > self.line.count(")", self.start, end) and ")" in self.line[end:]:
             end = self.line.index(")", end) + 1
         return end
-
-
-_INTEGERS = {"int": "int32", "long": "int64", "short": "int16"}
-_REALS = {"float": "float32", "double": "float64"}
-
-
-def dtype(words: Iterable[str]) -> str:
-    """NumPy's name of the type that C spells with ``words``. Raises ValueError with the reason where a nest may not
-    have it."""
-    names = set(words) - {"const", "signed"}
-    if "unsigned" in names:
-        raise ValueError(_("unsigned arithmetic wraps around: it is not affine"))
-    for name in ("long", "short", "int"):
-        if name in names and "double" not in names:
-            return _INTEGERS[name]
-    for name in ("double", "float"):
-        if name in names:
-            return _REALS[name]
-    raise ValueError(
-        _("type {names}: only int, long, float and double are supported").format(
-            names=" ".join(sorted(names)) or "unknown"
-        )
-    )
-
-
-def number(kind: str, text: str) -> int | float:
-    """The constant ``text``, of which pycparser says that it is a ``kind``. Raises ValueError with the reason where it
-    is no number that a nest may have."""
-    digits = text.lower()
-    if kind in ("float", "double", "long double"):
-        return _real(digits.rstrip("l") if digits.startswith("0x") else digits.rstrip("fl"))
-    if "unsigned" in kind:
-        raise ValueError(_("unsigned arithmetic wraps around: it is not affine"))
-    if "int" not in kind:
-        raise ValueError(_("{text} is not a number").format(text=text))
-    digits = digits.rstrip("l")
-    try:
-        value = int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
-    except ValueError:
-        raise ValueError(_("this is not a number")) from None
-    if value >= 1 << 63:
-        raise ValueError(_("this number does not fit in 64 bits"))
-    return value
-
-
-def _real(digits: str) -> float:
-    try:
-        value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
-    except (OverflowError, ValueError):
-        raise ValueError(_("this is not a number")) from None
-    if not isfinite(value):
-        raise ValueError(_("this number is greater than the greatest double"))
-    return value

@@ -2,55 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from dataclasses import replace
+from typing import Any
 
 from pycparser import c_ast
 
 from triton_lab.localization import N_, _, translated
-from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.loop_nest import (
-    MATHEMATICS,
+    CALLS,
     Assign,
-    Binary,
-    Call,
-    Choose,
+    Assume,
     Compare,
     Declare,
     Expr,
     For,
     If,
+    Jump,
     Load,
-    Logic,
     Name,
     Nest,
     Node,
     Number,
     Opaque,
-    Unary,
+    leave_unless,
+    substitute,
+    walk,
 )
-from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
-from triton_lab.polyhedral.frontends.c_parser import Parsed, dtype, number, parse
+from triton_lab.polyhedral.core.nest_maps import assignments, map_expressions
+from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
+from triton_lab.polyhedral.frontends.c_loop_heads import LoopHeadReader, along
+from triton_lab.polyhedral.frontends.c_parser import Parsed, parse
 
-# C's name -> our name.
-FUNCTIONS = {
-    "min": "min", "max": "max", "fmin": "min", "fmax": "max", "fminf": "min", "fmaxf": "max",
-    "fabs": "abs", "fabsf": "abs", "abs": "abs", "labs": "abs", "floord": "floord", "ceild": "ceild",
-    **{spelled: name for name in MATHEMATICS for spelled in (name, f"{name}f")},
-}  # fmt: skip
 _REFUSED = {
-    "Break": N_("break leaves the loop early, so the bounds would not give the iterations"),
-    "Continue": N_("continue skips the rest of an iteration: write the condition as an affine if"),
     "Goto": N_("goto: use only loops and affine conditions"),
-    "Label": N_("a label: use only loops and affine conditions"),
     "Return": N_("return leaves the nest early, so the bounds would not give the iterations"),
     "While": N_("the bounds of while are not known before it runs: write a for with affine bounds"),
     "DoWhile": N_("the bounds of do-while are not known before it runs: write a for with affine bounds"),
     "Switch": N_("switch: write affine conditions with if"),
 }
+_ASSUMPTIONS = frozenset({"__pencil_assume", "__builtin_assume"})
+# Of what they say, nothing is needed: without a kill, there are more dependences, and all orders stay right.
+_REMARKS = frozenset({"__pencil_kill", "__pencil_use", "__pencil_def"})
+_COMPOUND = frozenset({"", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"})
 
 
 def nest_from_c(source: SourceText, lenient: bool = False) -> Nest:
-    """The loop nest (or the one function) in ``source``. Raises `NotAScop`.
+    """The loop nest in ``source``: all of it, the one function, or what stands between ``#pragma scop`` and
+    ``#pragma endscop``. Raises `NotAScop`.
 
     If ``lenient``, it raises only for text that is no C; all else that it refuses becomes an `Opaque` node.
     """
@@ -58,28 +56,46 @@ def nest_from_c(source: SourceText, lenient: bool = False) -> Nest:
     return _Reader(parsed, lenient).nest()
 
 
-class _Reader:
+class _Reader(LoopHeadReader):
     def __init__(self, parsed: Parsed, lenient: bool) -> None:
-        self.parsed = parsed
+        super().__init__(parsed)
         self.lenient = lenient
+        self.labels: set[str] = set()
 
     def nest(self) -> Nest:
         declaration = self.parsed.function.decl.type
+        for node in self.parsed.around:
+            self.note(node)
         arguments = declaration.args.params if declaration.args else []
-        types = tuple((a.name, self._element_type(a)) for a in arguments if getattr(a, "name", None))
-        return Nest(self._block(self.parsed.function.body), "c", types)
+        for argument in arguments:
+            if isinstance(argument, c_ast.Decl):
+                self.note(argument)
+        body = self._marked(self.parsed.function.body.block_items or [])
+        nodes = tuple(out for item in body for out in self._item(item))
+        return Nest(nodes, "c", tuple(self.declared.types.items()))
 
-    def _element_type(self, argument: Any) -> str:
-        kind = argument.type
-        while isinstance(kind, (c_ast.ArrayDecl, c_ast.PtrDecl)):
-            kind = kind.type
-        return self._dtype(kind.type, argument)
+    def _marked(self, items: list[Any]) -> list[Any]:
+        """The items between the pragmas, if there are any; what stands before them declares types."""
+        marks = [k for k, item in enumerate(items) if isinstance(item, c_ast.Pragma)]
+        if not marks:
+            inside = [i for i in items if isinstance(i, c_ast.Compound) and self._has_mark(i)]
+            if len(inside) != 1:
+                return items
+            self._note_before(items[: items.index(inside[0])])
+            return self._marked(inside[0].block_items)
+        self._note_before(items[: marks[0]])
+        return items[marks[0] + 1 : marks[1] if len(marks) > 1 else len(items)]
 
-    def _dtype(self, kind: Any, where: Any) -> str:
-        try:
-            return dtype(getattr(kind, "names", ()))
-        except ValueError as refused:
-            self._refuse(str(refused), where)
+    def _has_mark(self, block: Any) -> bool:
+        return any(
+            isinstance(i, c_ast.Pragma) or (isinstance(i, c_ast.Compound) and self._has_mark(i))
+            for i in block.block_items or []
+        )
+
+    def _note_before(self, items: list[Any]) -> None:
+        for item in items:
+            if isinstance(item, (c_ast.Decl, c_ast.Typedef)):
+                self.note(item)
 
     # Statements.
 
@@ -97,7 +113,7 @@ class _Reader:
             body = tuple(out for part in inside if part is not None for out in self._block(part))
             start = getattr(node, "init", None)
             iterators = tuple(d.name for d in start.decls) if isinstance(start, c_ast.DeclList) else ()
-            return (Opaque(refused, body, iterators, self._span(node)),)
+            return (Opaque(refused, body, iterators, self.span(node)),)
 
     def _statement(self, node: Any) -> tuple[Node, ...]:
         match node:
@@ -106,198 +122,124 @@ class _Reader:
             case c_ast.EmptyStatement() | c_ast.Pragma() | None:
                 return ()
             case c_ast.For():
-                return (self._for(node),)
+                return self._for(node)
             case c_ast.If():
                 orelse = self._block(node.iffalse) if node.iffalse else ()
-                return (If(self._expression(node.cond), self._block(node.iftrue), orelse, self._span(node)),)
+                return (If(self.expression(node.cond), self._block(node.iftrue), orelse, self.span(node)),)
             case c_ast.Assignment():
                 return self._assignment(node)
             case c_ast.UnaryOp() if node.op in ("p++", "++", "p--", "--"):
-                one = Number(1, self._span(node))
-                return (Assign(self._target(node.expr), one, node.op.strip("p")[0], self._span(node)),)
-            case c_ast.Decl():
+                one = Number(1, self.span(node))
+                return (Assign(self._target(node.expr), one, node.op.strip("p")[0], self.span(node)),)
+            case c_ast.Decl() | c_ast.Typedef():
                 return self._declaration(node)
+            case c_ast.DeclList(decls=declarations):
+                return tuple(out for one in declarations for out in self._declaration(one))
+            case c_ast.ExprList(exprs=parts):
+                return tuple(out for part in parts for out in self._statement(part))
+            case c_ast.Label():
+                return self._labelled(node)
+            case c_ast.Break() | c_ast.Continue():
+                return (Jump(type(node).__name__.lower(), self.span(node)),)
+            case c_ast.Cast(expr=expression) if getattr(node.to_type.type.type, "names", ()) == ["void"]:
+                return self._statement(expression)
             case c_ast.FuncCall():
-                self._refuse(_("a call may change anything: write an assignment"), node)
+                return self._called(node)
         kind = type(node).__name__
-        self._refuse(
+        self.refuse(
             translated(_REFUSED.get(kind, ""))
             or _("{kind}: a statement must be a loop, an if or an assignment").format(kind=kind),
             node,
         )
 
+    def _labelled(self, node: Any) -> tuple[Node, ...]:
+        """A label names the assignment behind it."""
+        if node.name in self.labels:
+            self.refuse(_("the label {name} is used twice").format(name=node.name), node)
+        self.labels.add(node.name)
+        found = self._statement(node.stmt)
+        if found and isinstance(found[-1], Assign) and not isinstance(node.stmt, c_ast.Compound):
+            return (*found[:-1], replace(found[-1], name=node.name))
+        return found
+
+    def _called(self, node: Any) -> tuple[Node, ...]:
+        """A call as a statement: its value is left out, and the order of such calls is kept."""
+        name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        if name in _REMARKS:
+            return ()
+        if name in _ASSUMPTIONS and node.args and len(node.args.exprs) == 1:
+            return (Assume(self.expression(node.args.exprs[0]), self.span(node)),)
+        if name not in self.declared.functions:
+            self.refuse(_("a call may change anything: write an assignment"), node)
+        span = self.span(node)
+        return (Assign(Load(CALLS, (), span), self.expression(node), "", span),)
+
     def _assignment(self, node: Any) -> tuple[Assign, ...]:
         """``a = b = c`` as ``b = c``, then ``a = b``: an assignment's value is its target's new value."""
         op = node.op[:-1]
-        if op not in ("", "+", "-", "*", "/"):
-            self._refuse(_("the assignment {op} is not supported; = += -= *= /= are").format(op=node.op), node)
+        if op not in _COMPOUND:
+            self.refuse(_("the assignment {op} is not supported; = += -= *= /= are").format(op=node.op), node)
         before, value = self._chained(node.rvalue)
-        return (*before, Assign(self._target(node.lvalue), value, op, self._span(node)))
+        return (*before, Assign(self._target(node.lvalue), value, op, self.span(node)))
 
     def _chained(self, value: Any) -> tuple[tuple[Assign, ...], Expr]:
         """The assignments inside ``value``, which run first, and its value."""
         if not isinstance(value, c_ast.Assignment):
-            return (), self._expression(value)
+            return (), self.expression(value)
         before = self._assignment(value)
-        return before, before[-1].target if before[-1].target.indices else self._expression(value.lvalue)
+        return before, before[-1].target if before[-1].target.indices else self.expression(value.lvalue)
 
     def _declaration(self, node: Any) -> tuple[Node, ...]:
-        if not isinstance(node.type, c_ast.TypeDecl):
-            self._refuse(_("a nest cannot declare an array: only scalars may be local"), node)
-        span = self._span(node)
-        declared = Declare(node.name, self._dtype(node.type.type, node), span)
+        if isinstance(node, c_ast.Typedef) or isinstance(node.type, (c_ast.FuncDecl, c_ast.Enum, c_ast.Struct)):
+            self.note(node)
+            return ()
+        span = self.span(node)
+        kind, ndim = node.type, 0
+        while isinstance(kind, c_ast.ArrayDecl):
+            kind, ndim = kind.type, ndim + 1
+        if not isinstance(kind, c_ast.TypeDecl) or (ndim and node.init is not None):
+            self.refuse(_("a nest cannot declare a pointer, nor an array with its values"), node)
+        declared = Declare(node.name, self.element_type(node), span, ndim)
         if node.init is None:
             return (declared,)
         before, value = self._chained(node.init)
-        span = self._span(c_ast.Assignment("=", c_ast.ID(node.name), node.init, node.coord))
-        return *before, declared, Assign(Load(node.name, (), span), value, "", span)
-
-    def _for(self, node: Any) -> For:
-        iterator, start = self._start(node)
-        if node.cond is None:
-            self._refuse(_("the loop over {iterator} has no bound").format(iterator=iterator), node)
-        conditions = tuple(self._conditions(node.cond))
-        return For(iterator, start, conditions, self._step(node, iterator), self._block(node.stmt), self._span(node))
-
-    def _start(self, node: Any) -> tuple[str, Expr]:
-        match node.init:
-            case c_ast.DeclList(decls=[c_ast.Decl() as declared]) if declared.init is not None:
-                if not self._dtype(declared.type.type, declared).startswith("int"):
-                    self._refuse(_("the iterator {name} must be an integer").format(name=declared.name), declared)
-                return declared.name, self._expression(declared.init)
-            case c_ast.Assignment(op="=", lvalue=c_ast.ID() as name):
-                return name.name, self._expression(node.init.rvalue)
-        self._refuse(_("a loop must start by assigning its first value to one iterator"), node.init or node)
-
-    def _conditions(self, node: Any) -> list[Compare]:
-        if isinstance(node, c_ast.BinaryOp) and node.op == "&&":
-            return self._conditions(node.left) + self._conditions(node.right)
-        condition = self._expression(node)
-        if not isinstance(condition, Compare) or condition.op in ("!=", "=="):
-            self._refuse(_("a loop's condition must be <, <=, > or >= (or several, joined with &&)"), node)
-        return [condition]
-
-    def _step(self, node: Any, iterator: str) -> int:
-        change = node.next
-        match change:
-            case c_ast.UnaryOp(op=("p++" | "++"), expr=c_ast.ID(name=name)) if name == iterator:
-                return 1
-            case c_ast.UnaryOp(op=("p--" | "--"), expr=c_ast.ID(name=name)) if name == iterator:
-                return -1
-            case c_ast.Assignment(op=("+=" | "-="), lvalue=c_ast.ID(name=name)) if name == iterator:
-                step = self._integer(change.rvalue)
-                return self._nonzero(step if change.op == "+=" else -step, change)
-            case c_ast.Assignment(
-                op="=", lvalue=c_ast.ID(name=name), rvalue=c_ast.BinaryOp(op=("+" | "-"), left=c_ast.ID(name=again))
-            ) if name == again == iterator:
-                step = self._integer(change.rvalue.right)
-                return self._nonzero(step if change.rvalue.op == "+" else -step, change)
-        self._refuse(
-            _("the loop must advance its own iterator {iterator} by a constant").format(iterator=iterator),
-            change or node,
-        )
-
-    def _integer(self, node: Any) -> int:
-        value = self._expression(node)
-        if isinstance(value, Unary) and value.op == "-" and isinstance(value.operand, Number):
-            value = Number(-value.operand.value)
-        if not isinstance(value, Number) or not isinstance(value.value, int):
-            self._refuse(_("a step must be an integer constant"), node)
-        return value.value
-
-    def _nonzero(self, step: int, node: Any) -> int:
-        if step == 0:
-            self._refuse(_("a loop with step 0 never ends"), node)
-        return step
+        span = self.span(c_ast.Assignment("=", c_ast.ID(node.name), node.init, node.coord))
+        return *before, declared, Assign(Load(node.name, (), span), value, "", span, initial=True)
 
     def _target(self, node: Any) -> Load:
         if isinstance(node, c_ast.ID):
-            return Load(node.name, (), self._span(node))
-        target = self._expression(node)
+            return Load(node.name, (), self.span(node))
+        target = self.expression(node)
         if not isinstance(target, Load):
-            self._refuse(_("only array elements and scalars can be assigned"), node)
+            self.refuse(_("only array elements and scalars can be assigned"), node)
         return target
 
-    # Expressions.
+    # Loops.
 
-    def _expression(self, node: Any) -> Expr:
-        if isinstance(node, c_ast.BinaryOp):
-            return self._operations(node)
-        span = self._span(node)
-        match node:
-            case c_ast.Constant():
-                return Number(self._number(node), span)
-            case c_ast.ID():
-                return Name(node.name, span)
-            case c_ast.ArrayRef():
-                return self._load(node)
-            case c_ast.UnaryOp(op="-"):
-                return Unary("-", self._expression(node.expr), span)
-            case c_ast.UnaryOp(op="+"):
-                return self._expression(node.expr)
-            case c_ast.UnaryOp(op="!"):
-                return Unary("not", self._expression(node.expr), span)
-            case c_ast.TernaryOp():
-                condition, yes, no = (self._expression(e) for e in (node.cond, node.iftrue, node.iffalse))
-                return Choose(condition, yes, no, span)
-            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in FUNCTIONS:
-                arguments = tuple(self._expression(e) for e in (node.args.exprs if node.args else ()))
-                wanted = MATHEMATICS.get(FUNCTIONS[name], len(arguments))
-                if len(arguments) != wanted or not arguments:
-                    takes = counted(wanted, "argument") if wanted else "some arguments"
-                    self._refuse(f"{name} takes {takes}", node)
-                return Call(FUNCTIONS[name], arguments, span)
-            case c_ast.FuncCall():
-                self._refuse(_("a call of an unknown function may change anything"), node)
-            case c_ast.Cast():
-                return Call(self._dtype(node.to_type.type.type, node), (self._expression(node.expr),), span)
-            case c_ast.UnaryOp(op=("*" | "&")):
-                self._refuse(_("pointers may alias: use array subscripts"), node)
-            case c_ast.UnaryOp(op=("p++" | "++" | "p--" | "--")) | c_ast.Assignment():
-                self._refuse(_("an expression must not change a variable: write this as its own statement"), node)
-        self._refuse(_("this expression is not allowed in a loop nest"), node)
-
-    def _operations(self, node: Any) -> Expr:
-        """A chain of operations of any length: ``a + b + c``."""
-        chain: list[Any] = []
-        while isinstance(node, c_ast.BinaryOp):
-            chain.append(node)
-            node = node.left
-        value = self._expression(node)
-        spans = self.parsed.spans([node, *reversed(chain)])[1:]
-        for part, span in zip(reversed(chain), spans, strict=True):
-            value = self._binary(part, value, self._expression(part.right), span)
-        return value
-
-    def _binary(self, node: Any, left: Expr, right: Expr, span: Span) -> Expr:
-        if node.op in ("<", "<=", ">", ">=", "==", "!="):
-            return Compare(node.op, left, right, span)
-        if node.op in ("&&", "||"):
-            return Logic({"&&": "and", "||": "or"}[node.op], (left, right), span)
-        if node.op in ("+", "-", "*", "/", "%"):
-            return Binary(node.op, left, right, span)
-        self._refuse(_("the operator {op} is not supported; + - * / % and comparisons are").format(op=node.op), node)
-
-    def _load(self, node: Any) -> Load:
-        indices: list[Expr] = []
-        base = node
-        while isinstance(base, c_ast.ArrayRef):
-            # A[i, j] means two subscripts here.
-            subscripts = base.subscript.exprs if isinstance(base.subscript, c_ast.ExprList) else [base.subscript]
-            indices = [self._expression(e) for e in subscripts] + indices
-            base = base.name
-        if not isinstance(base, c_ast.ID):
-            self._refuse(_("pointers may alias: subscript an array by its name"), node)
-        return Load(base.name, tuple(indices), self._span(node))
-
-    def _number(self, node: Any) -> int | float:
-        try:
-            return number(node.type, node.value)
-        except ValueError as refused:
-            self._refuse(str(refused), node)
-
-    def _span(self, node: Any) -> Span:
-        return self.parsed.span(node)
-
-    def _refuse(self, reason: str, node: Any) -> NoReturn:
-        raise NotAScop(reason, self.parsed.source, self._span(node))
+    def _for(self, node: Any) -> tuple[Node, ...]:
+        span = self.span(node)
+        starts = self.starts(node)
+        if not starts and node.next is None:
+            self.refuse(_("a loop must start by assigning its first value to one iterator"), node)
+        steps = self.steps(node, next(iter(starts), ""))
+        if starts and not steps.keys() & starts.keys():
+            self.refuse_step(next(iter(starts)), node.next or node)
+        before = tuple(
+            Assign(Load(n, (), span), first, "", span) for n, (first, _t) in starts.items() if n not in steps
+        )
+        conditions = self.conditions(node.cond) if node.cond else []
+        named = {part.id for c in conditions for part in walk(c) if isinstance(part, Name)}
+        iterator = next((name for name in steps if name in named), next(iter(steps)))
+        firsts = {name: starts[name][0] if name in starts else Name(name, span) for name in steps}
+        start, step = firsts[iterator], steps[iterator]
+        body = self._block(node.stmt)
+        others = {name: along(iterator, start, step, firsts[name], steps[name]) for name in steps if name != iterator}
+        if any(assign.target.array in others for assign in assignments(body)):
+            self.refuse(_("the loop's iterator {array} is changed").format(array=", ".join(others)), node)
+        if others:
+            body = map_expressions(body, lambda e: substitute(e, others))
+            conditions = [substitute(c, others) for c in conditions]
+        bounds = tuple(c for c in conditions if isinstance(c, Compare))
+        leave = tuple(leave_unless(c) for c in conditions if not isinstance(c, Compare))
+        kind = starts[iterator][1] if iterator in starts else ""
+        return (*before, For(iterator, start, bounds, step, (*leave, *body), span, type=kind))

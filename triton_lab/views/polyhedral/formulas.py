@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from triton_lab.localization import _
 from triton_lab.polyhedral import Access, Schedule, Statement
-from triton_lab.polyhedral.core.affine_conditions import Extremum
+from triton_lab.polyhedral.core.affine_conditions import Extremum, Piecewise, formula_words
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
 
@@ -108,6 +108,8 @@ def _access(statement: Statement, number: int, access: Access) -> Formula:
 def _spoken_value(value: object) -> str:
     if isinstance(value, Extremum):
         return f"{value.kind}({', '.join(map(_spoken_value, value.arguments))})"
+    if isinstance(value, Piecewise):
+        return "; ".join(f"{_spoken_value(v)} where {formula_words(when)}" for when, v in value.cases)
     return str(value)
 
 

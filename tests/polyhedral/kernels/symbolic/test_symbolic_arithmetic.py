@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wordings import Wording
-from triton_lab.polyhedral.core.affine_conditions import Constraint, Extremum
+from triton_lab.polyhedral.core.affine_conditions import Constraint, Extremum, value_at
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
-from triton_lab.polyhedral.execute import value_at
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Facts, interval
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import SymbolicCase, SymbolicNumber, Unknown, holds

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from triton_lab.ir import Type
 from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
-from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Extremum, Formula, conjunction
+from triton_lab.polyhedral.core.affine_conditions import (
+    TRUE,
+    Constraint,
+    Extremum,
+    Formula,
+    Piecewise,
+    conjunction,
+)
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Case, Facts, lane
 
@@ -252,10 +259,11 @@ def substitute(value: Value, values: Mapping[str, AffineExpr]) -> Value:
 
 
 def _substitute_extremum(value: Extremum, values: Mapping[str, AffineExpr]) -> Extremum:
-    parts = tuple(
-        a.substitute(values) if isinstance(a, AffineExpr) else _substitute_extremum(a, values) for a in value.arguments
-    )
-    return Extremum(value.kind, parts)
+    parts: list[AffineExpr | Extremum | Piecewise] = []
+    for part in value.arguments:
+        assert not isinstance(part, Piecewise)  # a choice is cases of a symbolic number
+        parts.append(part.substitute(values) if isinstance(part, AffineExpr) else _substitute_extremum(part, values))
+    return Extremum(value.kind, tuple(parts))
 
 
 def stand_in(reason: Unknown, type: Type, facts: Facts, root: int | None = None) -> Value:

@@ -174,6 +174,7 @@ def run(schedule: Ordered, arrays: Mapping[str, Any], values: Mapping[str, int])
             memory[array.name] = np.zeros(shape, dtype=array.dtype or np.float64)
         else:
             raise ValueError(_("the program uses the array {name}. Pass a value for it").format(name=array.name))
+    _refuse_endless(bound)
     nodes = with_bodies(schedule, program(schedule, bound.values))
     _check_bounds(bound, memory)
     text = "\n".join(_Executable(scop.language).statement_lines(nodes))
@@ -249,6 +250,17 @@ def least_shape(scop: StaticPart, array: str) -> tuple[int, ...]:
     return tuple(int(h) + 1 for h in high)
 
 
+def _refuse_endless(scop: StaticPart) -> None:
+    """Raise ValueError for a statement with infinitely many instances, which only data ends."""
+    for statement in scop.statements:
+        if not scop.fixed(statement.domain.set).is_bounded():
+            raise ValueError(
+                _(
+                    "{name} has no last instance, as only data ends its loop: it has dependences, but cannot be run"
+                ).format(name=statement.name)
+            )
+
+
 def _check_bounds(scop: StaticPart, memory: Mapping[str, NDArray[Any]]) -> None:
     """Raise IndexError before anything runs: NumPy would wrap negative subscripts around."""
     for name, array in memory.items():
@@ -270,6 +282,7 @@ def call_visits(schedule: Ordered, functions: Mapping[str, Callable[..., Any]]) 
         raise ValueError(
             _("give a value for {missing}: .bind({missing2}=8)").format(missing=", ".join(missing), missing2=missing[0])
         )
+    _refuse_endless(scop)
     text = "\n".join(_Executable(scop.language).statement_lines(program(schedule, scop.values)))
     names = {_safe(p): scop.values[p] for p in scop.parameters}
     exec(compiled(text), {**_FUNCTIONS, **names, **functions})

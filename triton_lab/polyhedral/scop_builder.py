@@ -155,7 +155,7 @@ class _Builder:
         inside = replace(bounds.inner, aliases={k: v for k, v in outside.aliases.items() if k != name})
         after = replace(outside, aliases=inside.aliases)
         body = (*bounds.leave, *node.body)
-        if not bounds.bounded and not jumps(body):
+        if not (bounds.bounded or node.endless or jumps(body)):
             self._refuse_endless(node)
         first = len(self.pending)
         loop = _OpenLoop(len(scope.guards))
@@ -164,7 +164,7 @@ class _Builder:
             tree, _end = self._block(body, inside)
         except _DependsOnData:
             del self.pending[first:]
-            whole = replace(node, conditions=_bounding(node, bounds), body=body)
+            whole = replace(node, conditions=_bounding(node, bounds), body=body, endless=not bounds.bounded)
             self.loops.pop()
             tree, _end = self._block(without_jumps(whole, self.names.fresh), outside)
             return tree, after

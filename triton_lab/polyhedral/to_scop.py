@@ -54,10 +54,10 @@ def scop(source: Any, *, maximal: bool = False, **values: int) -> Scop | Maximal
       schedule  (i)
     >>> scop(launch).is_race_free
     True
-    >>> scop("while (x) x = f(x);")
+    >>> scop("for (int i = 0; i < n; i++) A[B[i]] = 0;")
     Traceback (most recent call last):
         ...
-    NotAScop: line 1, column 1: the bounds of while are not known before it runs: write a for with...
+    NotAScop: line 1, column 31: a subscript of A must be affine in iterators and parameters, but this...
     """
     if maximal:
         return _parts(source, values)

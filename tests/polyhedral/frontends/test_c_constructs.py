@@ -265,3 +265,13 @@ def test_an_assumption_is_used_where_it_matters() -> None:
     with pytest.raises(NotAScop):
         scop(text % "")
     assert scop(text % "__builtin_assume(n > 2);", n=4).count() == 3
+
+
+def test_a_loop_that_only_data_ends_has_dependences_and_no_last_instance() -> None:
+    found = scop("for (int i = 0; i < n; i++) { while (A[i] > 0) { S: A[i] = A[i] - 1; } }", n=3)
+    flow = next(d for d in found.dependences if (d.kind, d.source, d.target) == ("flow", "S", "S"))
+    assert flow.may and flow.vector == (0, "+")
+    assert found.schedule.reverse("i").legality and not found.schedule.reverse("round_1").legality
+    for ask in (found.count, found.schedule.order, found.plot().title, lambda: found.schedule.run({"A": np.zeros(3)})):
+        with pytest.raises(ValueError, match="no last instance|unbounded"):
+            ask()

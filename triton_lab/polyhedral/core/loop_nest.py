@@ -153,7 +153,8 @@ class Declare:
 @dataclass(frozen=True)
 class For:
     """``for (iterator = start; conditions; iterator += step) body``. ``mark``: parallel, vectorize or
-    unroll. ``type``: the iterator's, where the loop declares it."""
+    unroll. ``type``: the iterator's, where the loop declares it. ``endless``: only data ends it, which
+    a flag in its body keeps."""
 
     iterator: str
     start: Expr
@@ -163,6 +164,7 @@ class For:
     span: Span = field(default=_NOWHERE, compare=False)
     mark: str = ""
     type: str = ""
+    endless: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ C's way is: `c_macros` expands, `c_functions` finds the function with the nest, 
 - calls of mathematical functions, and of functions that the text declares and that take only numbers: they are taken
   to use nothing else.
 
-Refused in words, at their place: ``while``, ``goto``, ``switch``, pointers, structs, subscripts that read memory, calls
+- ``while``: a loop without a last iteration, whose body a flag guards. It has dependences, but cannot be run or drawn.
+
+Refused in words, at their place: ``do``, ``goto``, ``switch``, pointers, structs, subscripts that read memory, calls
 that may change an array, and unsigned arithmetic that may wrap around.
 """

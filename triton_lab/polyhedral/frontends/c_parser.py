@@ -22,6 +22,7 @@ from triton_lab.polyhedral.frontends.c_types import STANDARD
 _TOKEN = re.compile(
     r"[A-Za-z_]\w*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\w*|<<=|>>=|\+\+|--|&&|\|\||[-+*/%<>=!&|^]=|->|<<|>>|\S"
 )
+_NO_ARGUMENTS = re.compile(r"\s*\(\s*\)")
 _TYPES = ("int", "float", "double", "long", "short", "unsigned", "char")
 # The types of C's own headers; on the line before the text.
 _PRELUDE = " ".join(f"typedef int {name};" for name in STANDARD)
@@ -225,4 +226,5 @@ class _Extent:
         end = self.end
         while self.line.count("(", self.start, end) > self.line.count(")", self.start, end) and ")" in self.line[end:]:
             end = self.line.index(")", end) + 1
-        return end
+        empty = _NO_ARGUMENTS.match(self.line, end)
+        return empty.end() if empty else end

@@ -61,6 +61,7 @@ class _Reader(LoopHeadReader):
         super().__init__(parsed)
         self.lenient = lenient
         self.labels: set[str] = set()
+        self.rounds = 0  # how many loops "while" there are
 
     def nest(self) -> Nest:
         declaration = self.parsed.function.decl.type
@@ -123,6 +124,8 @@ class _Reader(LoopHeadReader):
                 return ()
             case c_ast.For():
                 return self._for(node)
+            case c_ast.While() if not self.lenient:
+                return (self._while(node),)
             case c_ast.If():
                 orelse = self._block(node.iffalse) if node.iffalse else ()
                 return (If(self.expression(node.cond), self._block(node.iftrue), orelse, self.span(node)),)
@@ -215,6 +218,14 @@ class _Reader(LoopHeadReader):
         return target
 
     # Loops.
+
+    def _while(self, node: Any) -> For:
+        """``while`` as a loop over its rounds, which its condition leaves."""
+        span = self.span(node)
+        self.rounds += 1
+        condition = self.expression(node.cond)
+        leave = () if isinstance(condition, Number) and condition.value else (leave_unless(condition),)
+        return For(f"round_{self.rounds}", Number(0, span), (), 1, (*leave, *self._block(node.stmt)), span)
 
     def _for(self, node: Any) -> tuple[Node, ...]:
         span = self.span(node)

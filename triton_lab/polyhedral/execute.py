@@ -119,14 +119,10 @@ def _number(value: Any) -> Any:
     return value.astype(np.int64) if isinstance(value, np.ndarray) else int(value)
 
 
-def _wrapped(kind: str, value: Any) -> Any:
-    """``value`` as C casts it to an unsigned type."""
-    return np.asarray(value).astype(kind)[()]
-
-
-def _narrowed(kind: str, value: Any) -> Any:
-    """``value`` cast to a short type, in which C does not compute: its arithmetic is that of int."""
-    return _wrapped(kind, value).astype(np.int64)
+def _integer(kind: str, value: Any) -> Any:
+    """``value`` as C casts it; with short types, C computes as with int."""
+    cast = np.asarray(value).astype(kind)
+    return cast[()] if kind in ("uint32", "uint64") else cast.astype(np.int64)[()]
 
 
 def _extreme(function: Callable[[Any, Any], Any], plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,8 +150,7 @@ _FUNCTIONS: dict[str, Any] = {
     "_pow": lambda a, b: np.power(1.0 * a, b), "_erf": np.vectorize(math.erf, otypes=[np.float64]),
     **{f"_{name}": getattr(np, _NUMPY.get(name, name)) for name in MATHEMATICS if name not in ("pow", "erf")},
     "_float32": np.float32, "_float64": np.float64, "_int32": np.int32, "_int64": np.int64,
-    **{f"_{kind}": partial(_narrowed, kind) for kind in ("int8", "int16", "uint8", "uint16")},
-    **{f"_{kind}": partial(_wrapped, kind) for kind in ("uint32", "uint64")},
+    **{f"_{kind}": partial(_integer, kind) for kind in ("int8", "int16", "uint8", "uint16", "uint32", "uint64")},
 }  # fmt: skip
 
 

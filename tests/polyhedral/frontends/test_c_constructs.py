@@ -273,5 +273,5 @@ def test_a_loop_that_only_data_ends_has_dependences_and_no_last_instance() -> No
     assert flow.may and flow.vector == (0, "+")
     assert found.schedule.reverse("i").legality and not found.schedule.reverse("round_1").legality
     for ask in (found.count, found.schedule.order, found.plot().title, lambda: found.schedule.run({"A": np.zeros(3)})):
-        with pytest.raises(ValueError, match="no last instance|unbounded"):
+        with pytest.raises(ValueError, match=r"no last instance|unbounded"):
             ask()

@@ -76,7 +76,9 @@ class MovableLoops:
         found = found.tile(sizes)
         if len(sizes) == len(names):
             return found
-        return found.reorder(*(f"{name}o" for name in sizes), *(f"{name}i" if name in sizes else name for name in order))
+        return found.reorder(
+            *(f"{name}o" for name in sizes), *(f"{name}i" if name in sizes else name for name in order)
+        )
 
 
 def movable(schedule: Schedule) -> MovableLoops | None:

@@ -43,12 +43,12 @@ test('of circles in space the nearest is drawn last, where its layer is moved to
   assert.deepEqual([...numbers(drawn.centres)], [125, 85, 105, 95, 105, 95]);
 });
 
-test('an axis that points at the reader has no name', () => {
+test('an axis that points at the reader has neither name nor numbers; the others count from where they begin', () => {
   const space = new Orthographic([0, 0, 0], [100, 100], 10);
   space.turn(0, 0);
   const axes = { what: 'axes' as const, low: [0, 0, 0] as [number, number, number], high: [5, 5, 5] as [number, number, number], names: ['i', 'j', 'k'], colour: 'ink', size: 15 };
   const named = seenOf({ width: 200, height: 200, items: [axes] }, space).items.flatMap(item => (item.what === 'words' ? [item.text] : []));
-  assert.deepEqual(named, ['i', 'j']);
+  assert.deepEqual(named, ['i', 'j', '0', '2', '4', '2', '4']); // 20 pixels apart; one 0 is enough
 });
 
 test('an arrow keeps its gap at both ends, and its head is behind the second', () => {

@@ -24,7 +24,9 @@ from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.array_panels import grids
 from triton_lab.views.polyhedral.iteration_scene import LIVE_HEIGHT, LIVE_WIDTH
 from triton_lab.views.polyhedral.iteration_view import iteration_view
+from triton_lab.views.polyhedral.moves_scene import knobs
 from triton_lab.views.polyhedral.page_view import PageFigures
+from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.ragged_view import RaggedView
 from triton_lab.views.polyhedral.three_ways_view import WaysView
 from triton_lab.views.view import View
@@ -42,12 +44,13 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     complaints: list[str] = []
 
     def opened(view: View, live: bool = False, theme: style.Theme = style.LIGHT) -> Page:
-        """With ``live``, as in a notebook: what Python would be asked is in `selection`."""
+        """With ``live``, as in a notebook: what Python would be asked is in `selection` and `asked`."""
         path = tmp_path / "view.html"
         text = page_of(view, theme)
         if live:
             assert text.count("createSelection({}));") == 1
-            kernel = "{ on() {}, off() {}, send() {} }"
+            heard = "on(_, then) { window.answer = then; }, off() {}"
+            kernel = f"{{ {heard}, send({{ part }}) {{ (window.asked ??= []).push(part); }} }}"
             text = text.replace("createSelection({}));", f"window.selection = createSelection({{}}), {kernel});")
         path.write_text(text, encoding="utf-8")
         page = context.new_page()
@@ -106,7 +109,10 @@ def written(page: Page) -> list[tuple[str, float, float]]:
     """The words of the stage's drawing and where they stand."""
     read = """texts => texts.map((text) =>
       [text.textContent, ...['x', 'y'].map((name) => Number(text.getAttribute(name)))])"""
-    return [tuple(one) for one in page.locator(".tl-domain-stage svg").first.locator("text").evaluate_all(read)]
+    return [
+        tuple(one)
+        for one in page.locator(".tl-domain-stage").first.locator("svg").first.locator("text").evaluate_all(read)
+    ]
 
 
 def texts(drawing: Drawing) -> list[tuple[str, float, float]]:
@@ -120,7 +126,9 @@ def assert_alike(found: list[tuple[str, float, float]], wanted: list[tuple[str, 
 
 def test_the_live_plane_is_the_drawing_of_the_png(show: Open) -> None:
     view = iteration_view(scop(page_nests.WAVEFRONT, n=4), dependences="value")
-    plot = replace(view.plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
+    moves = view.moves()
+    assert moves is not None and isinstance(view.plot, Plot)
+    plot = replace(view.plot, width=LIVE_WIDTH, height=LIVE_HEIGHT, knobs=knobs(moves, view.picture))
     page = show(view)
     assert_alike(written(page), texts(plot.drawing()))
     x, y = page.locator(".tl-domain-stage svg").first.evaluate("svg => [svg.clientWidth, svg.clientHeight]")
@@ -131,7 +139,7 @@ def test_live_space_is_the_drawing_of_the_png_from_every_angle(show: Open) -> No
     view = iteration_view(scop(page_nests.MATMUL, n=3), dependences="value")
     plot = replace(view.plot, turns=True, width=LIVE_WIDTH, height=LIVE_HEIGHT)
     page = show(view)
-    stage = page.locator(".tl-domain-stage")
+    stage = page.locator(".tl-domain-stage").first
     box = stage.bounding_box()
     assert box is not None
     azimuth, elevation = plot.seen.azimuth, plot.seen.elevation
@@ -155,7 +163,7 @@ def test_arrays_are_the_drawings_of_the_png(show: Open) -> None:
     view = iteration_view(scop(page_nests.MATMUL, n=3))
     every = grids(view.schedule)
     page = show(view)
-    drawn = page.locator(".tl-domain-stage svg")
+    drawn = page.locator(".tl-domain-stage").first.locator("svg")
     assert drawn.count() == 1 + len(every)
     for k, grid in enumerate(every):
         assert drawn.nth(1 + k).locator("text").all_text_contents() == [text for text, *_ in texts(grid.drawing())]
@@ -217,7 +225,7 @@ def test_playing_visits_all_points_and_stops(show: Open) -> None:
 def test_pointing_at_an_instance_and_at_an_element(show: Open) -> None:
     view = iteration_view(scop(page_nests.WAVEFRONT, n=4))
     page = show(view)
-    stage, told = page.locator(".tl-domain-stage"), page.locator(".tl-domain-told")
+    stage, told = page.locator(".tl-domain-stage").first, page.locator(".tl-domain-told")
     stage.hover(position=spot(view, 2, 3))
     expect(told).to_have_text("S0(2, 3), visit 6 of 9: reads A[1][3], reads A[2][2], writes A[2][3]")
     box = stage.bounding_box()
@@ -234,7 +242,7 @@ TWO = "S0(2, 3), visit 6 of 9: reads A[1][3], reads A[2][2], writes A[2][3]"
 def test_the_chosen_instance_is_shown_as_in_the_png(show: Open) -> None:
     view = iteration_view(scop(page_nests.WAVEFRONT, n=4), instance=(2, 3))
     page = show(view)
-    told, stage = page.locator(".tl-domain-told"), page.locator(".tl-domain-stage")
+    told, stage = page.locator(".tl-domain-told"), page.locator(".tl-domain-stage").first
     expect(told).to_have_text(TWO)
     assert np.allclose(pixel(page, POINTED, spot(view, 2, 3))[:3], rgb(look.LIGHT.written), atol=6)
     stage.hover(position=spot(view, 1, 1))  # what is pointed at comes first
@@ -249,7 +257,7 @@ def test_the_chosen_instance_is_shown_as_in_the_png(show: Open) -> None:
 def test_instances_are_chosen_by_keys_and_by_a_click(show: Open) -> None:
     view = iteration_view(scop(page_nests.WAVEFRONT, n=4))
     page = show(view, live=True)
-    told, stage = page.locator(".tl-domain-told"), page.get_by_role("img", name="arrow keys move")
+    told, stage = page.locator(".tl-domain-told"), page.get_by_role("img", name="arrow keys move").first
     at_rest = told.text_content() or ""
     stage.focus()
     for key, where in (
@@ -291,7 +299,7 @@ def test_all_instances_of_space_are_reached_by_keys(show: Open) -> None:
     page = show(iteration_view(scop(page_nests.MATMUL, n=2), instance=(1, 1, 1)))
     told = page.locator(".tl-domain-told")
     expect(told).to_contain_text("(1, 1, 1)")
-    page.locator(".tl-domain-stage").focus()
+    page.locator(".tl-domain-stage").first.focus()
     for key, where in (("PageUp", "(1, 1, 0)"), ("ArrowDown", "(0, 1, 0)"), ("ArrowLeft", "(0, 0, 0)")):
         page.keyboard.press(key)
         expect(told).to_contain_text(where)
@@ -314,7 +322,7 @@ def test_every_picture_is_named_and_reached_by_keyboard(show: Open) -> None:
 def test_names_of_borders_leave_all_numbers_of_the_axes(show: Open) -> None:
     text = "for (int pid = 0; pid < 5; pid++) for (int lane = 0; lane < 16; lane++) A[pid] = 0;"
     page = show(iteration_view(scop(text)))
-    words = page.locator(".tl-domain-stage svg text").all_text_contents()
+    words = page.locator(".tl-domain-stage").first.locator("svg text").all_text_contents()
     assert {"lane < 0", "pid < 0", *map(str, range(18))} <= set(words)
     assert [words.count(str(number)) for number in range(1, 7)] == [2] * 6
 
@@ -325,15 +333,15 @@ def test_a_row_of_the_matrix_lights_its_line_and_the_line_its_row(show: Open) ->
     row = page.locator("[data-key='border:S0:0:3']").first
     row.hover()
     assert pixel(page, POINTED, spot(view, 1.5, 4))[:3] == [255, 0, 0]
-    page.locator(".tl-domain-stage").hover(position=spot(view, 2.5, 4))
+    page.locator(".tl-domain-stage").first.hover(position=spot(view, 0.5, 4))
     expect(row).to_have_class("tl-lit")
     expect(page.locator(".tl-domain-told")).to_have_text("beyond this line: j > 4")
 
 
 def test_in_a_narrow_window_the_arrays_stand_below(show: Open) -> None:
     loops = " ".join(f"for (int {name} = 0; {name} < 5; {name}++)" for name in "ijk")
-    page = show(iteration_view(scop(f"{loops} C[i][j] += A[i][k] * B[k][j];")))
-    stage = page.locator(".tl-domain-stage")
+    page = show(iteration_view(scop(f"{loops} C[i][j] += A[i][k] * B[k][j];"), time=False))
+    stage = page.locator(".tl-domain-stage").first
     told = page.locator(".tl-domain-told")
 
     def size() -> tuple[float, float]:

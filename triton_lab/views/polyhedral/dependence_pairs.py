@@ -30,7 +30,7 @@ class Arrows:
 
 
 def usual(schedule: Schedule) -> str | None:
-    """The dependences that a changed order is drawn with; None in the order of the source, and where isl cannot tell."""
+    """The dependences that a changed order is drawn with; None in the source's order, and where isl cannot tell."""
     try:
         return passed_on(schedule) if schedule.steps else None
     except TooHard:

@@ -69,7 +69,9 @@ def scene(view: IterationView) -> IterationScene:
 
 def _legend(view: IterationView, moves: MovesScene | None, arrays: bool) -> DrawingScene:
     """The legend, whose label says the same in words. Where loops may be moved, it has all that other orders show."""
-    other = movable_signs([one["kind"] for one in moves["pairs"] if one["drawn"]], bool(moves["pairs"])) if moves else ()
+    other = (
+        movable_signs([one["kind"] for one in moves["pairs"] if one["drawn"]], bool(moves["pairs"])) if moves else ()
+    )
     signs = live_signs(view.picture, None if view.time is None else view.time.picture, arrays, other)
     label = _("legend: {entries}").format(entries=", ".join(sign.text for sign in signs))
     return legend_drawing(signs).framed(1).scene("", label)

@@ -49,9 +49,10 @@ class IterationView(View):
 
     ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the rest
     are projected out. ``order`` colours points from the first visit to the last; ``dependences`` is "value", "memory"
-    or None: then a changed order shows the values that it passes on. Violated instances of an illegal schedule are drawn red. ``instance`` (a point in ``dims``) shows the
-    arrays beside the domain, with what that instance reads and writes. ``time`` shows the transformed space beside it,
-    with all visits at the times of the schedule (by default if the order is not that of the source).
+    or None: then a changed order shows the values that it passes on. Violated instances of an illegal schedule are
+    drawn red. ``instance`` (a point in ``dims``) shows the arrays beside the domain, with what that instance reads and
+    writes. ``time`` shows the transformed space beside it, with all visits at the times of the schedule (by default if
+    the order is not that of the source, and live if its loops can be moved).
     """
 
     tight = True

@@ -125,7 +125,9 @@ def _programs(picture: Picture) -> list[LegendEntry]:
         for name, colour in zip(picture.tile_names[:colours], BOTH.parts, strict=False):
             found.append(LegendEntry("circle", colour, _("program {name}").format(name=name)))
         if len(picture.tile_names) > colours:
-            found[-1] = LegendEntry("circle", BOTH.parts[colours - 1], _("and so on: {colours} colours").format(colours=colours))
+            found[-1] = LegendEntry(
+                "circle", BOTH.parts[colours - 1], _("and so on: {colours} colours").format(colours=colours)
+            )
     if (used < 0).any():
         found.append(LegendEntry("circle", BOTH.statement, _("several programs")))
     return found

@@ -1,4 +1,4 @@
-"""The loops of a picture that a reader may move, as data for the browser, and the words for an order that it asks for."""
+"""The loops of a picture that a reader may move, as data for the browser, and the words for orders that it asks for."""
 
 from __future__ import annotations
 
@@ -135,15 +135,14 @@ def _pairs(schedule: Schedule, dependences: str | None) -> list[MovablePairs] | 
     place = {(int(s), *map(int, p)): k for k, (s, p) in enumerate(zip(order.statements, order.points, strict=True))}
     wide = order.points.shape[1]
 
+    def at(statement: int, point: list[int]) -> int:
+        return place[(statement, *point, *(0 for _unused in range(wide - len(point))))]
+
     def placed(one: Dependence) -> list[Pair]:
         split = len(scop[one.source].iterators)
-        return [
-            (
-                place[order.names.index(one.source), *row[:split], *[0] * (wide - split)],
-                place[order.names.index(one.target), *row[split:], *[0] * (wide - len(row) + split)],
-            )
-            for row in one.pairs(scop).tolist()
-        ]
+        numbers = order.names.index(one.source), order.names.index(one.target)
+        halves = ((row[:split], row[split:]) for row in one.pairs(scop).tolist())
+        return [(at(numbers[0], source), at(numbers[1], target)) for source, target in halves]
 
     if (dependences or passed_on(schedule)) == "value":
         drawn = {(one.array, pair) for one in scop.value_dependences for pair in placed(one)}
@@ -204,7 +203,11 @@ def _back(found: MovableLoops, statement: Statement) -> tuple[Ints, Ints] | None
     """The iterators of ``statement`` as an integer matrix times the loops' times, plus a vector; None without one."""
     scop, names = found.base.scop, statement.iterators
     domain = statement.domain
-    if len(names) != len(found.loops) or len(domain.pieces) != 1 or any(c.expression.quotients for c in domain.pieces[0]):
+    if (
+        len(names) != len(found.loops)
+        or len(domain.pieces) != 1
+        or any(c.expression.quotients for c in domain.pieces[0])
+    ):
         return None
     known: Mapping[str, AffineExpr] = {name: AffineExpr.of(int(scop.values[name])) for name in scop.parameters}
     times = [loop.expressions[statement.name].substitute(known) for loop in found.loops]

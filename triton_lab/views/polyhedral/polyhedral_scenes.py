@@ -49,9 +49,9 @@ class BorderLine(TypedDict):
 class PlaneScene(TypedDict):
     """The contents of the plane, or of space.
 
-    ``still``: the plane with all that no order changes; ``over``: tiles, instants and arrows; ``solid``: space, with the place that is seen in the ``middle``.
-    ``frame``: the pixels of the plane's origin, or of the middle; of a unit; and of a point's radius. Each visit has
-    (layer, point), time and instant.
+    ``still``: the plane with all that no order changes; ``over``: tiles, instants and arrows; ``solid``: space, with the
+    place that is seen in the ``middle``. ``frame``: the pixels of the plane's origin, or of the middle; of a unit; and
+    of a point's radius. Each visit has (layer, point), time and instant.
     """
 
     name: Sentence
@@ -146,10 +146,10 @@ class MovesScene(TypedDict):
 
     ``times``: for each place in the order the time in each loop; ``rest``: in the dimensions within, called ``names``;
     ``fixed``: the same, 0 where iterations run at once. ``statement``: the number of its statement in ``statements``;
-    ``points``: its iterators, (places, most iterators). ``rows``: the half spaces of the domain over the loops' times, (coefficients,
-    constant); empty if the loops cannot be written without Python. ``bodies``: each statement's text and, for each of
-    its iterators, (name, coefficients and constant). ``where``: the values of parameters; ``sizes``: the tiles that
-    the picture shows.
+    ``points``: its iterators, (places, most iterators). ``rows``: the half spaces of the domain over the loops' times,
+    (coefficients, constant); empty if the loops cannot be written without Python. ``bodies``: each statement's text
+    and, for each of its iterators, (name, coefficients and constant). ``where``: the values of parameters; ``sizes``:
+    the tiles that the picture shows.
     """
 
     loops: Annotated[list[MovableLoop], Most(4, least=1)]

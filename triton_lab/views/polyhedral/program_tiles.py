@@ -1,4 +1,4 @@
-"""The elements of a kernel's argument by program: each visit at the element that it touches, with a tile per program."""
+"""The elements of a kernel's argument by program: each visit at the element that it touches, a tile a program."""
 
 from __future__ import annotations
 

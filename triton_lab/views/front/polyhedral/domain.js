@@ -127,6 +127,7 @@ export function domainOf(scene, selection, context = null) {
     slot.replaceChildren(...(time ? [titled(time)] : []));
     if (!time) return null;
     const own = time;
+    own.chosen = stage.chosen.flatMap((v) => own.turns.get(stage.places[v]) ?? []);
     own.onlit = (statements) => statements.length && stage.onlit(statements);
     choosing(own, (visits) => choose(visits.flatMap((v) => stage.turns.get(own.places[v]) ?? [])));
     return time;
@@ -184,7 +185,7 @@ export function domainOf(scene, selection, context = null) {
       make(
         "div", {},
         make("div", { class: "tl-domain-row" }, scene.time || moving ? titled(stage) : make("div", {}, ...framed(stage)), slot),
-        make("div", { class: "tl-domain-row" }, make("div", {}, ...(moving ? [moving.node] : []), bar, ...(asked ? [asked] : []), told), make("div", { class: "tl-domain-words" }, program, notes)),
+        make("div", { class: "tl-domain-row" }, make("div", {}, bar, ...(moving ? [moving.node] : []), ...(asked ? [asked] : []), told), make("div", { class: "tl-domain-words" }, program, notes)),
       ),
       make("div", { class: "tl-domain-side" }, legend, ...formulas),
     ),

@@ -38,16 +38,16 @@ export function movingOf(scene, stage, page) {
   const handles = stage.space ? null : handlesOf(stage, moves, () => change, (next) => apply(next));
   const bar = loopBar(moves, () => change, (next) => apply(next), () => apply(shown));
   if (handles) stage.node.append(handles.layer);
-  let [asked, wanted] = ["", ""];
+  let [asked, wanted, reason] = ["", "", ""];
 
-  /** Ask Python for the loops, one question at a time: the last one counts. @param {string} reason */
-  const request = (reason) => {
+  /** Ask Python for the loops, one question at a time: the last one counts. */
+  const request = () => {
     if (!page.ask || asked) return;
     asked = wanted;
     page.ask(asked, (answer) => {
       const current = asked === wanted;
       asked = "";
-      if (!current) return request(reason);
+      if (!current) return wanted ? request() : undefined;
       if (answer.kind === "moved") page.words(answer, [...answer.notes, .../** @type {[string, string][]} */ (reason ? [[reason, "violated"]] : [])]);
     });
   };
@@ -94,14 +94,14 @@ export function movingOf(scene, stage, page) {
     const time = page.time(plane);
     if (time) time.take(null, () => sheetOf(time.plot.width, time.plot.height, overOf(time, moves, change, timed, found, both("axis"))));
     if (same) return;
-    const reason = reasonOf(moves, found);
+    reason = reasonOf(moves, found);
     const at = moves.where ? tr("at {values}", { values: moves.where }) : tr("for these sizes");
     /** @type {[string, string][]} */
     const notes = reason ? [[tr("illegal {where}: {reason}", { where: at, reason }), "violated"], [found.first?.text ?? "", "violated"]] : [[tr("legal {where}: every dependence is kept", { where: at }), "legal"]];
     if (page.ask) {
       wanted = `order/${keyOf(change)}`;
       page.words(null, notes);
-      request(reason);
+      request();
     } else page.words(loopsOf(moves, change) ?? { program: tr("Run the cell again to see the loops of this order."), runs: [] }, notes);
   }
 

@@ -477,9 +477,10 @@ class Schedule(Pictured):
 
         ``dims``: one to three iterators to draw (the first points up, the second to the right), by default those of
         the deepest statement; ``at`` fixes others, and the rest are projected. ``dependences`` is "value", "memory"
-        or None (a changed order shows the values that it passes on); ``order`` colours points from the first visit to the last; ``instance`` (a point in ``dims``) shows
-        the arrays with what it reads and writes; ``time`` shows the transformed space, too (by default where the
-        order is not that of the source). Pairs that an illegal order breaks are red.
+        or None (a changed order shows the values that it passes on); ``order`` colours points from the first visit to
+        the last; ``instance`` (a point in ``dims``) shows the arrays with what it reads and writes; ``time`` shows the
+        transformed space, too (by default where the order is not that of the source; False: never). Pairs that an
+        illegal order breaks are red. In a live picture the loops can be moved by hand.
 
         Raises ValueError, when it is drawn, for iterators that no one statement has, and for parameters without
         values.

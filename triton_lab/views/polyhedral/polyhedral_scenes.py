@@ -49,9 +49,9 @@ class BorderLine(TypedDict):
 class PlaneScene(TypedDict):
     """The contents of the plane, or of space.
 
-    ``still``: the plane with all that no order changes; ``over``: tiles, instants and arrows; ``solid``: space, with the
-    place that is seen in the ``middle``. ``frame``: the pixels of the plane's origin, or of the middle; of a unit; and
-    of a point's radius. Each visit has (layer, point), time and instant.
+    ``still``: the plane with all that no order changes; ``over``: tiles, instants and arrows; ``solid``: space, with
+    the place that is seen in the ``middle``. ``frame``: the pixels of the plane's origin, or of the middle; of a unit;
+    and of a point's radius. Each visit has (layer, point), time and instant.
     """
 
     name: Sentence

@@ -97,10 +97,9 @@ class IterationView(View):
     def title(self) -> str:
         if self._title is not None:
             return self._title
-        scop = self.schedule.scop
-        return _("{instances}{which}").format(
-            instances=words.count(scop.count(), "instance"), which=f" at {self._values}" if self._values else ""
-        )
+        values = self._values
+        instances = words.count(self.schedule.scop.count(), "instance")
+        return _("{instances}{which}").format(instances=instances, which=f" at {values}" if values else "")
 
     @property
     def _values(self) -> str:

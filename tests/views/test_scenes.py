@@ -150,6 +150,7 @@ def sent() -> dict[str, Any]:
     """What each view begins with, and what a page of it carries."""
     found: dict[str, Any] = {"what is not there": Card(softmax()).part("nothing")}
     found["variables"] = Card(softmax()).part("assigned@1")
+    found["moved"] = iteration_view(scop(page_nests.WAVEFRONT, n=4)).part("order/own/1.0//2.0")
     for name, make in MAKERS.items():
         view = make()
         found[name] = view.live()

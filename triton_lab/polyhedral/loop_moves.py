@@ -62,7 +62,7 @@ class MovableLoops:
         """``base`` with this change. Raises ValueError for numbers of loops that it does not have."""
         names = [loop.name for loop in self.loops]
         if len(change.order) != len(names):
-            raise ValueError(f"{len(change.order)} loops of {len(names)}")
+            raise ValueError(change)
         found = self.base
         if change.skew is not None and change.skew[2]:
             loop, by, factor = change.skew

@@ -149,7 +149,7 @@ const WRITTEN_IN = {
   },
   python: {
     up: (sum, by) => `-((${sum}) // -${by})`, down: (sum, by) => `(${sum}) // ${by}`,
-    loop: (name, from, to, mark) => `for ${name} in range(${from}, ${to} + 1):${mark ? "  # parallel" : ""}`,
+    loop: (name, from, to, mark) => `for ${name} in ` + `range(${from}, ${to} + 1):${mark ? "  # parallel" : ""}`,
   },
 };
 

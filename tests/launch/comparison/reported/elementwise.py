@@ -106,7 +106,7 @@ def row_quantize(x_ptr, q_ptr, scale_ptr, n, stride, BLOCK: tl.constexpr):
 
 
 def run_row_quantize(kernel) -> None:
-    x = randn(8, 60)[:, :40] - 0.7
+    x = (randn(8, 60) - 0.7)[:, :40]
     kernel[(8,)](x, torch.zeros(8, 40, dtype=torch.int8), torch.zeros(8), 40, x.stride(0), BLOCK=64)
 
 

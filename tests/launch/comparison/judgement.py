@@ -1,7 +1,7 @@
 """How an answer about a planted slip is judged, by its lines, and the table that counts the answers by class.
 
 ``first``: the cause that is named is at the slip's line. ``later``: the line is one of many, or of one of two mistakes
-that are told. ``wrong``: other lines alone are named, or the launch. ``nothing``: no cause.
+that are told. ``wrong``: other lines alone are named. ``no line``: a cause of the launch. ``nothing``: no cause.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -26,7 +26,7 @@ import triton_lab as lab
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, UNKNOWN
 from triton_lab.launch.launch import Launch
 
-SAID = ("first", "later", "wrong", "nothing", "out of time")
+SAID = ("first", "later", "wrong", "no line", "nothing", "out of time")
 MOST_LINES = 2
 """A cause may lie between two lines: lanes that one masks off, and the sum that another leaves them in."""
 
@@ -86,6 +86,8 @@ def _said(causes: Any, wrong: set[int]) -> str:
     named = [int(n) for part in re.findall(r"lines? ([\d and,]+)", causes.cause) for n in re.findall(r"\d+", part)]
     if not causes.known:
         return "nothing"
+    if not named:
+        return "no line"
     if not wrong & set(named):
         return "wrong"
     return "first" if causes.pair is None and len(set(named)) <= MOST_LINES else "later"

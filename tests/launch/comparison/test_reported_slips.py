@@ -48,9 +48,9 @@ def test_answers_are_counted_by_class() -> None:
     answers = [("sign", Judgement("first", "", 1.0)), ("sign", Judgement("nothing", "", 3.0))]
     lines = counted([*answers, ("mask", Judgement("wrong", "", 2.0))]).splitlines()
     assert [line.split() for line in lines[1:4]] == [
-        ["mask", *"00100"],
-        ["sign", *"10010"],
-        ["all", *"10110"],
+        ["mask", *"001000"],
+        ["sign", *"100010"],
+        ["all", *"101010"],
     ]
     assert "33%" in lines[4] and "median 2.00 s" in lines[4]
 

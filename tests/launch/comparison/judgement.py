@@ -9,16 +9,18 @@ that are told. ``wrong``: other lines alone are named. ``no line``: a cause of t
 from __future__ import annotations
 
 import linecache
+import multiprocessing
 import re
 import signal
 import statistics
 import time
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 import triton
 
@@ -26,6 +28,8 @@ import triton_lab as lab
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, UNKNOWN
 from triton_lab.launch.launch import Launch
 
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
 SAID = ("first", "later", "wrong", "no line", "nothing", "out of time")
 MOST_LINES = 2
 """A cause may lie between two lines: lanes that one masks off, and the sum that another leaves them in."""
@@ -124,3 +128,17 @@ def counted(judgements: Iterable[tuple[str, Judgement]]) -> str:
             f"95 % within {taken[int(0.95 * (len(taken) - 1))]:.2f} s"
         )
     return "\n".join(lines)
+
+
+def each_of(asked: Callable[[Task], Answer], tasks: Sequence[Task], processes: int) -> Iterator[Answer]:
+    """The answers as they come, in this process or in several; ``asked`` is a function of a module."""
+    if processes == 1:
+        yield from map(asked, tasks)
+        return
+    # Spawned: the engine's threads do not survive a fork.
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
+    try:
+        for one in as_completed([pool.submit(asked, task) for task in tasks]):
+            yield one.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,8 +1,8 @@
 """Slips that people reported of Triton kernels, planted one at a time in right kernels, and what is said of them.
 
-``python -m tests.launch.comparison.reported_slips [--class CLASS]`` asks `lab.compare` for the cause of each and prints
-how many are named by class. The classes come from public bug fixes and from learners' wrong answers; the kernels and
-their slips are written for this list.
+``python -m tests.launch.comparison.reported_slips [--class CLASS] [--processes N]`` asks `lab.compare` for the cause of
+each and prints how many are named by class. The classes come from public bug fixes and from learners' wrong answers;
+the kernels and their slips are written for this list.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import triton_lab as lab
-from tests.launch.comparison.judgement import Judgement, compiled, counted, judged
+from tests.launch.comparison.judgement import Judgement, compiled, counted, each_of, judged
 from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.reported.attention import ATTENTION
 from tests.launch.comparison.reported.elementwise import ELEMENTWISE
@@ -73,19 +73,25 @@ def agrees(subject: Subject) -> bool:
     return subject.right is None or lab.compare(launch, subject.right).verdict != "different"
 
 
+def answer(number: int) -> tuple[str, str, Judgement | None]:
+    """The class and the name of a slip by its number, and what is said of it."""
+    one = list(reported())[number]
+    return one.slip.kind, one.name, one.judged()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--class", dest="kind", help="slips of this class alone")
-    kind = parser.parse_args().kind
+    parser.add_argument("--processes", type=int, default=1)
+    given = parser.parse_args()
+    numbers = [number for number, one in enumerate(reported()) if given.kind in (None, one.slip.kind)]
     found = []
-    for one in reported():
-        if kind in (None, one.slip.kind):
-            judgement = one.judged()
-            if judgement is None:
-                print(f"does not show: {one.name}", flush=True)
-                continue
-            found.append((one.slip.kind, judgement))
-            print(f"{judgement.said:11} {judgement.seconds:6.2f} s  {one.name} | {judgement.cause[:160]}", flush=True)
+    for kind, name, judgement in each_of(answer, numbers, given.processes):
+        if judgement is None:
+            print(f"does not show: {name}", flush=True)
+            continue
+        found.append((kind, judgement))
+        print(f"{judgement.said:11} {judgement.seconds:6.2f} s  {name} | {judgement.cause[:160]}", flush=True)
     print(counted(found))
 
 

@@ -1,8 +1,8 @@
 """Slips planted in kernels' sources by rules of their own: each mutates one node of the kernel's syntax tree.
 
-``python -m tests.launch.comparison.source_mutations [COUNT] [SEED]`` plants some in the examples and prints what
-`lab.compare` says of them by class, and the time. With ``--libraries`` it plants them in kernels of public libraries:
-those that `bench.library_kernels` calls, if they are installed or lie on PYTHONPATH.
+``python -m tests.launch.comparison.source_mutations [COUNT] [SEED] [--processes N]`` plants some in the examples and
+prints what `lab.compare` says of them by class, and the time. With ``--libraries`` it plants them in kernels of public
+libraries: those that `bench.library_kernels` calls, if they are installed or lie on PYTHONPATH.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -19,15 +19,17 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
+import numpy as np
 import torch
 import triton
+from numpy.typing import NDArray
 
 import triton_lab as lab
 from bench import library_kernels
-from tests.launch.comparison.judgement import Judgement, compiled, counted, judged
+from tests.launch.comparison.judgement import Judgement, compiled, counted, each_of, judged
 from triton_lab.examples import all_examples
 from triton_lab.examples.example import Example
 from triton_lab.launch.comparison.launch_results import of_launch
@@ -45,6 +47,9 @@ _CALLED = {
     "max": "sum", "sum": "max", "min": "max", "maximum": "minimum", "minimum": "maximum", "exp": "exp2",
     "exp2": "exp", "sqrt": "rsqrt", "rsqrt": "sqrt", "log": "log2", "sin": "cos", "cos": "sin",
 }  # fmt: skip
+
+ROUNDS = 20
+"""How often each kernel has its turn at most: many mutations change no result."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ def _of_node(node: ast.AST, names: set[str]) -> Iterator[tuple[str, dict[str, An
     elif isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
         yield "comparison", {"ops": [_COMPARED[type(node.ops[0])]()]}
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        yield "sign", {"op": ast.UAdd()}
+        yield "sign", {"operand": ast.UnaryOp(ast.USub(), node.operand)}
     elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
         yield "constant", {"value": node.value + 1 if isinstance(node.value, int) else node.value * 2}
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CALLED:
@@ -200,8 +205,24 @@ class Planted:
     judgement: Judgement
 
 
-def planted(host: Host, name: str, rng: random.Random) -> Planted | None:
+@dataclass(frozen=True)
+class Task:
+    """A kernel by its name, the host by its place among those of its kind, and a seed that chooses the mutation."""
+
+    libraries: bool
+    host: int
+    kernel: str
+    seed: int
+
+
+@cache
+def hosts(of_libraries: bool) -> list[Host]:
+    return list(libraries() if of_libraries else examples())
+
+
+def planted(task: Task) -> Planted | None:
     """Plant one mutation in a kernel and ask for the cause; None if it does not show, or the kernel fails."""
+    host, name, rng = hosts(task.libraries)[task.host], task.kernel, random.Random(task.seed)
     kernel, holders = kernels_of(host)[name]
     every = list(mutations(kernel.src))
     kind = rng.choice(sorted({one.kind for one in every}))
@@ -213,27 +234,37 @@ def planted(host: Host, name: str, rng: random.Random) -> Planted | None:
     pairs = [(a, b) for a, b in zip(launches, host.right, strict=False) if a.kernel == name]
     if not pairs or pairs[0][0].error is not None:
         return None
-    results = of_launch(pairs[0][1])
+    made, results = (of_launch(launch) for launch in pairs[0])
     try:
         expected = {one: results.arrays[one] for one in results.written}
-        judgement = judged(pairs[0][0], expected, lines_of(mutation, kernel.src))
-    except ValueError:
+        far = any(far_apart(made.arrays[one], array) for one, array in expected.items())
+        judgement = judged(pairs[0][0], expected, lines_of(mutation, kernel.src), certain=not far)
+    except (KeyError, ValueError):
         return None
     return Planted(host.name, name, kind, judgement) if judgement else None
 
 
-def each_in_turn(hosts: list[Host], rng: random.Random) -> Iterator[tuple[Host, str]]:
-    """The kernels of the hosts, again and again, in an order of chance."""
-    kernels = []
-    for host in hosts:
+def far_apart(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether some elements differ by more than a hundredth, or one is no number."""
+    if one.dtype.kind not in "fiu":
+        return False
+    return not np.allclose(one.astype(float), other.astype(float), rtol=0.01, atol=0.01, equal_nan=True)
+
+
+def tasks(of_libraries: bool, seed: int) -> list[Task]:
+    """All kernels of the hosts in an order of chance, several times."""
+    rng, kernels = random.Random(seed), []
+    for number, host in enumerate(hosts(of_libraries)):
         try:
-            kernels += [(host, name) for name in kernels_of(host)]
+            kernels += [(number, name) for name in kernels_of(host)]
         except Exception as error:  # a call that this machine cannot make
             print(f"{host.name} fails: {type(error).__name__}: {str(error)[:100]}")
     print(f"{len({name for _, name in kernels})} kernels", flush=True)
-    while kernels:
-        rng.shuffle(kernels)
-        yield from kernels
+    return [
+        Task(of_libraries, number, name, rng.randrange(1 << 30))
+        for _ in range(ROUNDS)
+        for number, name in rng.sample(kernels, len(kernels))
+    ]
 
 
 def main() -> None:
@@ -241,21 +272,19 @@ def main() -> None:
     parser.add_argument("count", type=int, nargs="?", default=60)
     parser.add_argument("seed", type=int, nargs="?", default=0)
     parser.add_argument("--libraries", action="store_true", help="plant in kernels of public libraries")
+    parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
-    rng = random.Random(given.seed)
     found: list[Planted] = []
-    hosts = list(libraries() if given.libraries else examples())
     tries = 0
-    for host, name in each_in_turn(hosts, rng):
-        if len(found) == given.count or tries == 10 * given.count:
-            break
+    for one in each_of(planted, tasks(given.libraries, given.seed), given.processes):
         tries += 1
-        one = planted(host, name, rng)
         if one is not None:
             found.append(one)
             judgement = one.judgement
             print(f"{judgement.said:11} {judgement.seconds:6.2f} s  ", end="")
             print(f"{one.host}, {one.kernel}: {one.kind}: {judgement.cause[:150]}", flush=True)
+            if len(found) == given.count:
+                break
     print(counted((one.kind, one.judgement) for one in found))
     print(
         f"in {len({one.kernel for one in found})} kernels; {tries - len(found)} tries gave no wrong result, or failed"

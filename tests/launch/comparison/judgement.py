@@ -69,7 +69,7 @@ def judged(
     """What the comparison says of ``launch``, whose slip is on one of ``lines`` of the kernel's text (its first is 1).
 
     None where the slip does not show: the results are not certainly different, or with ``certain`` false, are equal.
-    ``limit`` is in seconds.
+    ``limit`` is in seconds of the processor.
     """
     wrong = {line + launch.first_line - 1 for line in lines}
     start = time.process_time()
@@ -102,13 +102,13 @@ def _limited(seconds: int):
     def stop(*_: object) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # the processor's time: another load of the machine changes nothing
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def counted(judgements: Iterable[tuple[str, Judgement]]) -> str:

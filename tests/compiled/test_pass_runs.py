@@ -73,6 +73,41 @@ def test_a_pass_that_changes_the_result_is_named_with_its_first_element() -> Non
     assert [one.verdict for one in runs].count(DIFFERENT) == 2
 
 
+@triton.jit
+def shifted_product_kernel(a, b, out, SIDE: tl.constexpr):
+    lane = tl.arange(0, SIDE)
+    places = lane[:, None] * SIDE + lane[None, :]
+    tl.store(out + places, tl.dot(tl.load(a + places) + 1, tl.load(b + places) * 2))
+
+
+def fenced_launches() -> dict[str, Launch]:
+    """A product of Triton, to which the compiler adds fences, and kernels of Gluon, which have their own."""
+    a, b = torch.randn(64, 64).half(), torch.randn(64, 64).half()
+    with triton_lab.record() as launches:
+        shifted_product_kernel[(1,)](a, b, torch.zeros(64, 64), SIDE=64)
+        for case in cases(1):
+            if case.kernel in ("tiles", "product_of_stored", "three_partitions"):
+                launch(case)
+    return {one.kernel: one for one in launches}
+
+
+@pytest.mark.parametrize("kernel", ["shifted_product_kernel", "tiles", "product_of_stored", "three_partitions"])
+def test_a_pass_that_drops_a_fence_is_named_and_one_that_has_yet_to_come_is_not(kernel: str) -> None:
+    launched = fenced_launches()[kernel]
+    compiled = launched.compile("sm_90")
+    assert isinstance(compiled, Compiled) and compiled.request is not None
+    assert compiled.run().first is None and compiled.run().unknown == []
+    passes, fence = list(compiled.passes), "ttng.fence_async_shared"
+    fenced = [number for number, one in enumerate(passes) if fence in one.module]
+    for number in (fenced[1], fenced[-1]):
+        lines = passes[number].module.splitlines()
+        without = replace(passes[number], module="\n".join(line for line in lines if fence not in line))
+        changed = Passes([*passes[:number], without, *passes[number + 1 :]])
+        runs = runs_of(changed, compiled.request, launched, ("", 1))
+        assert [one.number for one in runs if one.verdict == DIFFERENT] == [number]
+        assert [one.kind for one in runs.findings(launched)] == ["miscompiled"]
+
+
 def test_a_module_that_cannot_be_run_is_not_equal() -> None:
     where, launch, compiled, passes = altered("arith.addf", "arith.no_such_operation")
     assert compiled.request is not None

@@ -75,7 +75,7 @@ def values_of(module: str, runs: Executable, plan: Plan, launch: Recorded, progr
                 observer=noted,
                 programs=np.array([program]),
                 strict=True,
-                fenced=False,
+                fences=frozenset(),
             )
         except KernelError as error:
             stopped = str(error).split("\n", 1)[0]

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,12 @@ from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
 from triton_lab.compiled.front_end import Request
 from triton_lab.compiled.pass_run import NOT_RUN, PassModule, PassRun
 from triton_lab.compiled.passes import Pass
+from triton_lab.interpreter.asynchronous.buffer_accesses import MISSING_FENCE
+from triton_lab.interpreter.asynchronous.pending_work import PROXIES, Queue
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
-from triton_lab.ir import parse_plan
+from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.ir import Op, parse_plan
 from triton_lab.ir.parse import ParseError
 from triton_lab.ir.short_calls import without_short_calls
 from triton_lab.ir.verify import InvalidPlan
@@ -37,6 +40,10 @@ from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
 
 Array = NDArray[Any]
+Place = tuple[str, str, int, int]
+_FENCE = "ttng.fence_async_shared"
+# The queues whose fences are checked, from the most to none: a module is held to the first that it keeps to.
+_FENCES: tuple[frozenset[Queue], ...] = (PROXIES, frozenset(("products", "tensor core")), frozenset())
 
 
 def sampled(launch: Recorded, seconds: float) -> Array | None:
@@ -81,6 +88,8 @@ class ModuleRuns:
     programs: Array | None
     end: float
     seconds: float
+    # By the queues whose fences were checked, the operations of the last module that had fences and was in order.
+    fenced: dict[frozenset[Queue], frozenset[Place]] = field(default_factory=dict)
 
     def all(self, changing: list[tuple[int, Pass]]) -> Iterator[PassRun]:
         """Each pass's run, with what the module before it computes."""
@@ -121,8 +130,7 @@ class ModuleRuns:
             return PassRun(number, changed, NOT_RUN, stopped=why)
         try:
             with within(max(0.5, self._left)):
-                # The compiler adds fences between proxies in passes of their own, the last on the way to LLVM IR.
-                memory = replay(self.launch, executable=module.runs, strict=True, fenced=False, programs=self.programs)
+                memory = self._replayed(module.runs)
             after = {name: read(memory, self.launch.argument(name)) for name in before}
         except (CannotReplay, Unsupported) as error:
             return PassRun(number, changed, NOT_RUN, stopped=str(error).split("\n", 1)[0])
@@ -132,6 +140,30 @@ class ModuleRuns:
             return PassRun(number, changed, NOT_RUN if self.launch.error else DIFFERENT, stopped=stopped)
         compared = self._compared(before, after, last)
         return PassRun(number, changed, _worst(compared), compared)
+
+    def _replayed(self, runs: Executable) -> Memory:
+        """The memory after a module, whose fences order what they ordered in the modules before it.
+
+        The compiler adds fences in passes of their own: those of products, then, on the way to LLVM IR, those of TMA.
+        Raises KernelError if the module stops, also at an access that a fence ordered before.
+        """
+        for number, fences in enumerate(_FENCES):
+            try:
+                memory = replay(self.launch, executable=runs, strict=True, fences=fences, programs=self.programs)
+            except KernelError as error:
+                if error.rule != MISSING_FENCE or self._was_fenced(error, fences):
+                    raise
+                continue
+            if any(op.name == _FENCE for op in runs.plan.walk()):
+                places = frozenset(map(_place, runs.plan.walk()))
+                self.fenced |= dict.fromkeys(_FENCES[number:], places)
+            return memory
+        raise AssertionError("without fences nothing is out of order")
+
+    def _was_fenced(self, error: KernelError, fences: frozenset[Queue]) -> bool:
+        """Whether both operations that are out of order were in order in a module before."""
+        places = self.fenced.get(fences, frozenset())
+        return all(one is not None and _place(one) in places for one in (error.op, error.other))
 
     def _compared(
         self, before: Mapping[str, Array], after: Mapping[str, Array], last: Executable | None
@@ -144,6 +176,12 @@ class ModuleRuns:
         except (KernelError, CannotReplay) as error:
             return tuple(Compared(one.name, one.a, one.b, reason=str(error)) for one in plain)
         return tuple(Compared(one.name, one.a, one.b, bound=allowed[one.name]) for one in plain)
+
+
+def _place(op: Op) -> Place:
+    """An operation's name, and its file, line and column: the same in all modules, inlined or not."""
+    where = op.location
+    return (op.name, "", 0, 0) if where is None else (op.name, where.file, where.line, where.column)
 
 
 def _worst(compared: Iterable[Compared]) -> str:

@@ -43,8 +43,8 @@ class AccessFault:
 
 class KernelError(Exception):
     """Raised when a kernel stops at ``op`` because of ``message``, in ``programs``; ``together`` are all that ran with
-    them. ``rule`` names what it breaks where a kernel uses shared memory, barriers or partitions wrongly, and ``hint``
-    says what to do then; else both are "".
+    them. ``rule`` names what it breaks where a kernel uses shared memory, barriers or partitions wrongly, ``hint`` says
+    what to do then, else both are ""; ``other`` is the operation that ``op`` is not in order with, if there is one.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class KernelError(Exception):
         fault: AccessFault | None = None,
         rule: str = "",
         hint: str = "",
+        other: Op | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -63,6 +64,7 @@ class KernelError(Exception):
         self.fault = fault
         self.rule = rule
         self.hint = hint
+        self.other = other
         self.together: NDArray[Any] | None = None
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.asynchronous.async_events import Listener
 from triton_lab.interpreter.asynchronous.asynchronous_work import Asynchronous
+from triton_lab.interpreter.asynchronous.pending_work import PROXIES, Queue
 from triton_lab.interpreter.asynchronous.schedules import LAZY
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.frame import Environment, Frame, Marks, Observer
@@ -77,7 +78,7 @@ class Machine:
         printer: KernelPrinter | None = None,
         marks: Marks | None = None,
         events: Listener | None = None,
-        fenced: bool = True,
+        fences: frozenset[Queue] = PROXIES,
     ) -> None:
         self.executable = executable
         self.arguments = arguments
@@ -90,7 +91,7 @@ class Machine:
         self.printer = printer
         self.marks = marks
         self.steps = 0
-        self.asynchronous = Asynchronous(executable.plan, self.limits.schedule, events, fenced)
+        self.asynchronous = Asynchronous(executable.plan, self.limits.schedule, events, fences)
         self.ended = 0
         # In a kernel whose programs may wait: the strand that runs, or ran last.
         self._turn: Strand | None = None

@@ -6,6 +6,7 @@ kernel that forgets to wait touches bytes that are still pending, and is stopped
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.asynchronous.async_events import AsyncEvent, EventKind, Listener
-from triton_lab.interpreter.asynchronous.buffer_accesses import BufferAccesses, Proxy
+from triton_lab.interpreter.asynchronous.buffer_accesses import BufferAccesses
 from triton_lab.interpreter.asynchronous.mbarriers import MBarrier
 from triton_lab.interpreter.asynchronous.partitions import Partitions
-from triton_lab.interpreter.asynchronous.pending_work import PendingWork, Queue
+from triton_lab.interpreter.asynchronous.pending_work import PROXIES, PendingWork, Queue
 from triton_lab.interpreter.asynchronous.schedules import LandingSchedule
 from triton_lab.interpreter.asynchronous.shared_views import Buffer, SharedView
 from triton_lab.interpreter.kernel_errors import KernelError
@@ -24,13 +25,6 @@ from triton_lab.ir import Op, Plan
 from triton_lab.localization import _
 
 Array = NDArray[Any]
-_PROXY: dict[Queue, Proxy] = {
-    "copies": "generic",
-    "loads": "async",
-    "stores": "async",
-    "products": "async",
-    "tensor core": "tensor",
-}
 # What its own partition waits for; the other queues report to barriers.
 _WAITED_FOR = ("copies", "stores", "products")
 STORE_NOT_WAITED = "store-not-waited-for"
@@ -39,14 +33,19 @@ STORE_NOT_WAITED = "store-not-waited-for"
 class Asynchronous:
     """The asynchronous work of a launch, and what orders it: groups, barriers, fences, partitions.
 
-    ``fenced``: the kernel must order its accesses by fences. A module that the compiler still works on has none yet.
+    ``fences``: the queues that fences must order after the program's own accesses. In a module that the compiler still
+    works on, some or all of them have none yet.
     """
 
     def __init__(
-        self, plan: Plan, schedule: str = "lazy", listener: Listener | None = None, fenced: bool = True
+        self,
+        plan: Plan,
+        schedule: str = "lazy",
+        listener: Listener | None = None,
+        fences: frozenset[Queue] = PROXIES,
     ) -> None:
         self._plan = plan
-        self._fenced = fenced
+        self._fences = fences
         self.schedule = LandingSchedule(schedule)
         self.listener = listener
         self.partitions: Partitions | None = None
@@ -57,7 +56,7 @@ class Asynchronous:
         self._works = 0
         self._time = 0
         self._pending: list[PendingWork] = []
-        self._groups: dict[tuple[str, int], dict[int, int]] = {}
+        self._groups: defaultdict[tuple[str, int], Counter[int]] = defaultdict(Counter)  # by queue and partition
         self._accesses: list[BufferAccesses] = []
 
     # --- Who touches what ----------------------------------------------------------------------------------------
@@ -75,7 +74,7 @@ class Asynchronous:
     @cached_property
     def has_proxies(self) -> bool:
         """Whether anything in the kernel goes through the async proxy, so that fences matter."""
-        return self._fenced and any(op.name.startswith("ttng.") for op in self._plan.walk())
+        return bool(self._fences) and any(op.name.startswith("ttng.") for op in self._plan.walk())
 
     @property
     def is_parted(self) -> bool:
@@ -90,14 +89,14 @@ class Asynchronous:
 
     def read(self, view: SharedView, programs: Array, op: Op) -> Array:
         """What a program itself reads. Raises KernelError if that is not in order with what is pending."""
-        view.buffer.accesses.check(view, programs, op, writes=False, proxy="generic")
+        view.buffer.accesses.check(view, programs, op, writes=False)
         self.tell("read", op, programs, view)
         self._tell_unwritten(op, programs, view)
         return view.read(programs)
 
     def write(self, view: SharedView, programs: Array, op: Op, values: Array) -> None:
         """What a program itself writes. Raises KernelError if that is not in order with what is pending."""
-        view.buffer.accesses.check(view, programs, op, writes=True, proxy="generic")
+        view.buffer.accesses.check(view, programs, op, writes=True)
         self.tell("written", op, programs, view)
         view.write(programs, values)
 
@@ -129,14 +128,18 @@ class Asynchronous:
 
         Raises KernelError if they are touched by what is not in order with it.
         """
-        proxy = _PROXY[work.queue]
-        ends_later = work.queue in _WAITED_FOR
-        for views, writes in ((work.reads, False), (work.writes, True)):
-            for view in views:
-                accesses = view.buffer.accesses
-                noted = accesses.check(view, work.programs, work.op, writes=writes, proxy=proxy, ends_later=ends_later)
-                if noted is not None and ends_later:
-                    work.noted.append(noted)
+        for view, writes in work.touches:
+            noted = view.buffer.accesses.check(
+                view,
+                work.programs,
+                work.op,
+                writes=writes,
+                queue=work.queue,
+                fenced=work.queue in self._fences,
+                ends_later=work.queue in _WAITED_FOR,
+            )
+            if noted is not None and work.queue in _WAITED_FOR:
+                work.noted.append(noted)
         for view in work.reads:
             self._tell_unwritten(work.op, work.programs, view)
         self._works += 1
@@ -149,52 +152,38 @@ class Asynchronous:
             work.after = [
                 one for one in self._pending if one.queue == "tensor core" and one.partition == work.partition
             ]
-        for views, writes in ((work.reads, False), (work.writes, True)):
-            for view in views:
-                view.buffer.accesses.pending.append((work, view, writes))
+        for view, writes in work.touches:
+            view.buffer.accesses.pending.append((work, view, writes))
         self._pending.append(work)
         self.tell("issued", work.op, work.programs, work=work)
         if self.schedule.at_once():
-            self._land(work, np.flatnonzero(work.waits >= 0), None)
+            self._land(work, work.left(), None)
             self._tidy()
 
     def pending(self, queue: Queue, programs: Array) -> list[PendingWork]:
         """The work in a queue that has not landed for some of these programs, the oldest first."""
         mine = self.clock(programs)[0]
         return [
-            one
-            for one in self._pending
-            if one.queue == queue
-            and one.partition == mine
-            and (np.isin(one.programs, programs) & (one.waits >= 0)).any()
+            one for one in self._pending if one.queue == queue and one.partition == mine and len(one.left(programs))
         ]
 
     def commit(self, queue: Queue, programs: Array, op: Op) -> None:
         """Make one group of all work in a queue that these programs have not committed yet."""
-        mine = self.clock(programs)[0]
-        counts = self._groups.setdefault((queue, mine), {})
-        for program in programs.tolist():
-            counts[program] = counts.get(program, 0) + 1
-        for work in self._pending:
-            if work.queue == queue and work.partition == mine and (work.waits == 0).any():
-                chosen = np.isin(work.programs, programs) & (work.waits == 0)
-                work.waits[chosen] = [counts[program] for program in work.programs[chosen].tolist()]
+        counts = self._groups[queue, self.clock(programs)[0]]
+        counts.update(programs.tolist())
+        for work in self.pending(queue, programs):
+            chosen = work.left(programs)
+            chosen = chosen[work.waits[chosen] == 0]
+            work.waits[chosen] = [counts[program] for program in work.programs[chosen].tolist()]
         self.tell("committed", op, programs, queue=queue)
 
     def wait(self, queue: Queue, programs: Array, left: int, op: Op) -> None:
         """End all groups of these programs but the last ``left``."""
-        mine = self.clock(programs)[0]
-        counts = self._groups.get((queue, mine), {})
-        for work in list(self._pending):
-            if work.queue != queue or work.partition != mine:
-                continue
-            theirs = np.isin(work.programs, programs) & (work.waits > 0)
-            if not theirs.any():
-                continue
-            limit = np.array([counts.get(program, 0) - left for program in work.programs.tolist()])
-            chosen = np.flatnonzero(theirs & (work.waits <= limit))
-            if len(chosen):
-                self._land(work, chosen, op)
+        counts = self._groups[queue, self.clock(programs)[0]]
+        for work in self.pending(queue, programs):
+            chosen = work.left(programs)
+            last = np.array([counts[program] - left for program in work.programs[chosen].tolist()])
+            self._land(work, chosen[(work.waits[chosen] > 0) & (work.waits[chosen] <= last)], op)
         self._tidy()
         self.tell("waited", op, programs, queue=queue)
 
@@ -206,11 +195,7 @@ class Asynchronous:
                 if theirs.buffer is not bar.buffer:
                     continue
                 places = theirs.based(work.programs).tolist()
-                chosen = [
-                    k
-                    for k, (program, place) in enumerate(zip(work.programs.tolist(), places, strict=True))
-                    if work.waits[k] >= 0 and base.get(program) == place
-                ]
+                chosen = [k for k in work.left().tolist() if base.get(int(work.programs[k])) == places[k]]
                 if chosen:
                     self._land(work, np.array(chosen), op)
                     self._tidy()
@@ -224,7 +209,7 @@ class Asynchronous:
         number = self.schedule.landing(len(self._pending))
         if number is not None:
             work = self._pending[number]
-            self._land(work, np.flatnonzero(work.waits >= 0), None)
+            self._land(work, work.left(), None)
             self._tidy()
         if self.partitions is not None and self.schedule.gives_way():
             self.partitions.pause()
@@ -243,7 +228,7 @@ class Asynchronous:
     def clear(self) -> None:
         """Forget all work and all buffers."""
         self._pending = []
-        self._groups = {}
+        self._groups.clear()
         self._accesses = []
 
     def tell(self, kind: EventKind, op: Op | None, programs: Array, *views: SharedView, **more: Any) -> None:
@@ -254,7 +239,7 @@ class Asynchronous:
         work = more.get("work")
         touched = [(one, kind == "written") for one in views]
         if work is not None and not views:
-            touched = [*((one, True) for one in work.writes), *((one, False) for one in work.reads)]
+            touched = sorted(work.touches, key=lambda one: not one[1])  # what it writes comes first
         self.listener(
             AsyncEvent(
                 time=self._time,
@@ -281,7 +266,7 @@ class Asynchronous:
             return
         programs = work.programs[chosen]
         for earlier in work.after:
-            self._land(earlier, np.flatnonzero(np.isin(earlier.programs, programs) & (earlier.waits >= 0)), op)
+            self._land(earlier, earlier.left(programs), op)
         if work.effect is not None:
             work.effect(chosen)
         work.waits[chosen] = -1
@@ -301,12 +286,12 @@ class Asynchronous:
                 self.tell("phase", work.op, programs, bar)
 
     def _tidy(self) -> None:
-        over = {id(work) for work in self._pending if not (work.waits >= 0).any()}
+        over = {id(work) for work in self._pending if not len(work.left())}
         if not over:
             return
         for work in self._pending:
             if id(work) in over:
-                for view in (*work.reads, *work.writes):
+                for view, _writes in work.touches:
                     accesses = view.buffer.accesses
                     accesses.pending = [entry for entry in accesses.pending if entry[0] is not work]
         self._pending = [work for work in self._pending if id(work) not in over]

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from triton_lab.ir import Op
 from triton_lab.localization import N_, _, translated
 
 Array = NDArray[Any]
-Proxy = Literal["generic", "async", "tensor"]
 
 # The kinds of what is refused; each is a `KernelError.rule`.
 USED_BEFORE_WAIT = "used-before-wait"
@@ -96,20 +95,30 @@ class BufferAccesses:
         self.ordered: list[Access] = []
 
     def check(
-        self, view: SharedView, programs: Array, op: Op, *, writes: bool, proxy: Proxy, ends_later: bool = False
+        self,
+        view: SharedView,
+        programs: Array,
+        op: Op,
+        *,
+        writes: bool,
+        queue: str = "",
+        fenced: bool = False,
+        ends_later: bool = False,
     ) -> Access | None:
         """Note an access, and raise KernelError if something that is not in order with it touches the same bytes.
 
-        ``ends_later``: it ends only when its program waits for it. Returns what was noted for other partitions.
+        ``queue`` is that of work, "" for what the program does itself (copies of cp.async are as that). ``fenced``: a
+        fence must order it after what the program did. ``ends_later``: it ends only when its program waits for it.
+        Returns what was noted for other partitions.
         """
         in_bounds(view, programs)
-        self._check_pending(view, programs, writes, proxy)
-        if proxy != "generic" and view.buffer.shared and self.clocks.has_proxies:
+        self._check_pending(view, programs, writes, queue)
+        if fenced and view.buffer.shared and self.clocks.has_proxies:
             self._check_fences(view, programs, writes)
         parted = self.clocks.is_parted
         if parted:
             self._check_order(view, programs, op, writes)
-        if proxy == "generic" and self.clocks.has_proxies:
+        if queue in ("", "copies") and self.clocks.has_proxies:
             self._note(self.generic, view, programs, op, writes)
         if not parted:
             return None
@@ -149,9 +158,9 @@ class BufferAccesses:
             if one.writes or one.moment > before or not np.isin(one.programs, programs).all()
         ]
 
-    def _check_pending(self, view: SharedView, programs: Array, writes: bool, proxy: Proxy) -> None:
+    def _check_pending(self, view: SharedView, programs: Array, writes: bool, queue: str) -> None:
         for work, held, arriving in self.pending:
-            if not (arriving or writes) or (proxy == "tensor" and work.queue == "tensor core"):
+            if not (arriving or writes) or queue == work.queue == "tensor core":
                 continue
             wrong = self._met(view, programs, held, work.programs, work.waits >= 0)
             if len(wrong):
@@ -250,7 +259,7 @@ def _refused(texts: tuple[str, str], rule: str, view: SharedView, other: Op, pro
     line = "" if location is None else _(" of line {line}").format(line=location.line)
     place = "" if location is None else _(" in line {line}").format(line=location.line)
     told = translated(texts[0]).format(name=view.buffer.name or _("the buffer"), line=line, place=place)
-    return KernelError(told, None, programs, rule=rule, hint=translated(texts[1]))
+    return KernelError(told, None, programs, rule=rule, hint=translated(texts[1]), other=other)
 
 
 # What is refused, and what to do about it.

@@ -15,6 +15,8 @@ from triton_lab.ir import Op
 
 Array = NDArray[Any]
 Queue = Literal["copies", "loads", "stores", "products", "tensor core"]
+# Those whose work goes through another proxy than a program's own accesses, so that fences order the two.
+PROXIES: frozenset[Queue] = frozenset(("loads", "stores", "products", "tensor core"))
 
 
 @dataclass(slots=True, eq=False)
@@ -39,3 +41,13 @@ class PendingWork:
     clock: Array | None = None
     noted: list[Access] = field(default_factory=list)
     waits: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @property
+    def touches(self) -> list[tuple[SharedView, bool]]:
+        """The parts of buffers that it reads, and those that it writes, with whether it does."""
+        return [*((view, False) for view in self.reads), *((view, True) for view in self.writes)]
+
+    def left(self, programs: Array | None = None) -> Array:
+        """The positions of the programs, or of those among ``programs``, for which it has not landed yet."""
+        left = self.waits >= 0
+        return np.flatnonzero(left if programs is None else left & np.isin(self.programs, programs))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.asynchronous.async_events import Listener
+from triton_lab.interpreter.asynchronous.pending_work import PROXIES, Queue
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.frame import Frame, Observer
 from triton_lab.interpreter.kernel_errors import KernelError, StepLimit
@@ -90,7 +91,7 @@ def replay(
     held: tuple[Ranges, int] | None = None,
     memory: Memory | None = None,
     events: Listener | None = None,
-    fenced: bool = True,
+    fences: frozenset[Queue] = PROXIES,
 ) -> Memory:
     """Run ``launch`` again on a copy of its memory from before it, and return that memory after the run.
 
@@ -99,7 +100,7 @@ def replay(
     as before, unless ``limits`` say otherwise. Only ``programs`` are run and observed; if programs wait for others, all
     run and only ``programs`` are observed. ``held`` gives addresses and the byte to put there before the run, and
     ``memory`` is a copy of the launch's memory to run in, by default a new one. ``events`` gets what happens
-    asynchronously; ``fenced`` is that of `Asynchronous`. Raises CannotReplay.
+    asynchronously; ``fences`` is that of `Asynchronous`. Raises CannotReplay.
 
     Every replay ends: it obeys the launch's own limit on iterations; a launch that was stopped in a loop is stopped
     there again; and after a time limit (`progress_callback.within`) the replay raises CannotReplay.
@@ -126,7 +127,7 @@ def replay(
         limits=_limits(launch, limits, strict and executable is not None),
         progress=_between_batches,
         events=events,
-        fenced=fenced,
+        fences=fences,
     )
     # Regions are matched by their start addresses: the replay's regions replace those of the launch.
     machine.allow(runs.reach(memory.beginning_at(snapshot.owners)))

@@ -19,9 +19,9 @@ from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects
 from triton_lab.ir.effects import Rmw
 from triton_lab.ir.value_flow import decisive
-from triton_lab.launch.comparison.bounds.access_lanes import block_of_access, boxed, lanes, picked, reached, spread_over
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound
 from triton_lab.launch.comparison.bounds.buffer_bounds import BufferBounds, touches_buffers
+from triton_lab.launch.comparison.bounds.lane_bounds import block_of_access, boxed, lanes, picked, reached, spread_over
 from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
 from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, widened
 from triton_lab.launch.comparison.number_formats import wide

@@ -158,7 +158,7 @@ class ModuleRuns:
                 places = frozenset(map(_place, runs.plan.walk()))
                 self.fenced |= dict.fromkeys(_FENCES[number:], places)
             return memory
-        raise AssertionError("without fences nothing is out of order")
+        raise AssertionError(_FENCES)  # without any fences nothing is out of order
 
     def _was_fenced(self, error: KernelError, fences: frozenset[Queue]) -> bool:
         """Whether both operations that are out of order were in order in a module before."""

@@ -33,10 +33,10 @@ from triton_lab.launch.comparison.launch_results import of_launch
 
 AT_ONCE = 14
 SECONDS = 285  # for all
-EACH = 40
+EACH = 35
 BLACKWELL = ("rows", "in_tensor_memory")  # kernels with instructions that Hopper has not
-# Kinds of bugs for which ConSan has a check; it has none for fences.
-TRIED = ("wait", "commit", "count", "phase", "fence")
+# Kinds of bugs for which ConSan has a check. It has none for fences, and a barrier that counts to 2 makes a GPU hang.
+TRIED = ("wait", "commit", "count", "phase")
 _ASSERTION = re.compile(r":(\d+):.*Assertion `(.*?)` failed")
 
 
@@ -93,6 +93,7 @@ def tasks(folder: Path) -> Iterator[Task]:
     planted: list[tuple[Case, int, Bug]] = []
     for case in {case.kernel: case for case in everything}.values():
         each = [bug for bug in bugs(Path(str(case.module.__file__)), case.kernel) if bug.kind in TRIED]
+        each = [bug for bug in each if not bug.change.endswith("counts 2")]
         if not each:
             continue
         yield Task(("right", str(case)), lambda case=case: checked(case, None, folder, 0), True)  # type: ignore[misc]
@@ -118,7 +119,7 @@ def started(task: Task, place: Path) -> int:
     os.dup2(descriptor, 2)
     os.setsid()
     if task.consan:
-        os.environ["TRITON_INSTRUMENTATION_MODE"] = "consan"
+        triton.knobs.compilation.instrumentation_mode = "consan"  # the variable is read when Triton is imported
     try:
         print("\nFOUND " + json.dumps(task.do()), flush=True)
     except BaseException as error:

@@ -81,6 +81,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.shrinking.shrunk_launch import ShrunkLaunch as ShrunkLaunch
     from triton_lab.localization import language as language
     from triton_lab.native.engine_report import engines as engines
+    from triton_lab.polyhedral.proofs.proof import Proof as Proof
+    from triton_lab.polyhedral.proofs.prove import prove as prove
     from triton_lab.polyhedral.to_scop import schedule as schedule
     from triton_lab.remote.remote_errors import RemoteError as RemoteError
     from triton_lab.remote.spread import Outcome as Outcome
@@ -119,6 +121,7 @@ _PUBLIC: dict[str, str | None] = {
     "NotRecorded": "triton_lab.launch.recording.unrecordable",
     "Origin": "triton_lab.launch.replay.value_origin",
     "Outcome": "triton_lab.remote.spread",
+    "Proof": "triton_lab.polyhedral.proofs.proof",
     "RemoteError": "triton_lab.remote.remote_errors",
     "SavedLaunchError": "triton_lab.launch.saving.file_format",
     "StepLimit": "triton_lab.interpreter.kernel_errors",
@@ -144,6 +147,7 @@ _PUBLIC: dict[str, str | None] = {
     "limits": "triton_lab.backend.targets.loop_and_memory_limits",
     "load": "triton_lab.launch.saving.launch_reader",
     "polyhedral": None,
+    "prove": "triton_lab.polyhedral.proofs.prove",
     "record": "triton_lab.launch.recording.record",
     "schedule": "triton_lab.polyhedral",
     "shrink": "triton_lab.launch.shrinking.shrink",
@@ -180,6 +184,7 @@ __all__ = [
     "NotRecorded",
     "Origin",
     "Outcome",
+    "Proof",
     "RemoteError",
     "SavedLaunchError",
     "StepLimit",
@@ -206,6 +211,7 @@ __all__ = [
     "limits",
     "load",
     "polyhedral",
+    "prove",
     "record",
     "schedule",
     "shrink",

@@ -221,6 +221,34 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
     sys.exit(check(script, **options))
 
 
+@triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
+@_of_a_script
+@option(
+    "--assume",
+    multiple=True,
+    metavar="CONDITION",
+    help=N_("Take this for granted: 'n >= 1', 'index in [0, n)'; 'not n >= 0' leaves an assumption out."),
+)
+@option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=3.0,
+    show_default=True,
+    help=N_("The limit for the proof of a kernel, in seconds."),
+)
+@option("--json", "as_json", is_flag=True, help=N_("Print JSON."))
+def prove(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
+    """Run a script, and prove for every size that its kernels stay in bounds and that their programs keep apart.
+
+    The exit code is 1 if an access is out of bounds for some sizes or programs race, 2 if the script itself failed,
+    else 0.
+    """
+    script = script_of(arguments, module, "prove")
+    from triton_lab.command.prove_script import prove_script
+
+    sys.exit(prove_script(script, **options))
+
+
 @triton_lab_command.command()
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
 def explain(kinds: tuple[str, ...]) -> None:

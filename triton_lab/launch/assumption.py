@@ -228,3 +228,9 @@ def holds(condition: Condition, arguments: Sequence[Argument], grid: Sequence[in
         return _COMPARE[condition.relation](arithmetic.of(condition.left), arithmetic.of(condition.right[0]))
     except LookupError:
         return None
+
+
+def names_of(condition: Condition) -> frozenset[str]:
+    """The arguments that the condition names, and ``grid``."""
+    found = (node for side in (condition.left, *condition.right) for node in ast.walk(side))
+    return frozenset(node.id for node in found if isinstance(node, ast.Name)) - {"cdiv", "min", "max", "triton", "tl"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
@@ -43,9 +44,6 @@ def recorded_launch(make: Callable[[], object]) -> Launch | None:
     launches = Launches()
     with target("cpu"), of_the_lab(), FreshMemory(MAX_BYTES) as fresh:
         recorder = LaunchRecorder(launches, MAX_BYTES, MAX_BYTES, fresh, None, 1)
-        with recorders.alone(recorder):
-            try:
-                make()
-            except KernelError:
-                pass  # the launch has it
+        with recorders.alone(recorder), contextlib.suppress(KernelError):  # the launch has it
+            make()
     return launches[-1] if launches else None

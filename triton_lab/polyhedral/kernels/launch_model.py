@@ -12,7 +12,8 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import FALSE, TRUE, Constraint, Formula
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic.control_path import Path
-from triton_lab.polyhedral.kernels.symbolic.symbol_facts import EVERYTHING, Facts, Interval, program
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Interval
+from triton_lab.polyhedral.kernels.symbolic.symbol_facts import EVERYTHING, Facts, program
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     SymbolicDescriptor,

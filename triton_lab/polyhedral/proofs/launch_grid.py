@@ -132,7 +132,7 @@ class _Renamed:
             return self.text(self.assigned[node.id], steps + 1)
         if isinstance(node, ast.BinOp):
             sides = [self.text(side, steps) for side in (node.left, node.right)]
-            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}.get(type(node.op))  # type: ignore[call-overload]
+            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}.get(type(node.op))
             return None if sign is None or None in sides else f"({sides[0]} {sign} {sides[1]})"
         if isinstance(node, ast.Call):
             return self._call(node, steps)

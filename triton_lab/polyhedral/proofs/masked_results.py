@@ -9,9 +9,31 @@ from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.traits.trait import Kind
 from triton_lab.ir.value_flow import Value
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.affine_conditions import TRUE, Formula
+from triton_lab.polyhedral.core.affine_conditions import TRUE, conjunction
+from triton_lab.polyhedral.core.isl_effort import TooHard
+from triton_lab.polyhedral.kernels.access_domain import path_of, symbol_domain
+from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
+from triton_lab.polyhedral.kernels.symbolic.symbolic_values import negation
+from triton_lab.polyhedral.proofs.access_bounds import lanes_of
 from triton_lab.polyhedral.proofs.proof import PROVED, UNKNOWN, PropertyProof
 from triton_lab.polyhedral.proofs.proof_model import ProofModel
+
+
+def _only_where_loaded(model: ProofModel, load: SymbolicAccess | None, use: SymbolicAccess | None) -> bool:
+    """Whether each active lane of ``use`` is an active lane of ``load``, in the same iterations."""
+    if load is None or use is None or load.shape != use.shape or load.mask.unknown is not None:
+        return False
+    if path_of(load).rounds != path_of(use).rounds:
+        return False
+    off = negation(load.mask, load.facts)
+    if off.unknown is not None:
+        return False
+    try:
+        cases = conjunction(symbol_domain(use, model.grid_formula()), off.cases)
+        return not any(model.possible(case, lanes_of(use)) for case in cases)
+    except TooHard:
+        return False
+
 
 _LANE_BY_LANE = frozenset({Kind.ELEMENTWISE, Kind.CASTS, Kind.COMPARES})
 
@@ -20,14 +42,14 @@ def masked_lanes_proof(model: ProofModel) -> PropertyProof:
     """Proved if each lane that a mask turns off goes only to lanes of accesses that the same mask turns off."""
     plan = model.launch.executable.plan
     flow = Flow.of(plan)
-    masks: dict[int, Formula] = {t.op.index: t.mask.cases for t in model.touches if t.mask.unknown is None}
+    touches = {t.op.index: t for t in model.touches}
     takers: dict[Value, list[Op]] = {}
     for op in plan.walk():
         for number in op.operands:
             takers.setdefault(Value(flow.function_of[op.index], number), []).append(op)
     for op in plan.walk():
-        if effects.is_access(op) and op.results and _is_open(op, masks):
-            used = _used(op, flow, takers, masks)
+        if effects.is_access(op) and op.results and _is_open(op, touches):
+            used = _used(model, op, flow, takers, touches)
             if used is not None:
                 places = [model.launch.lines.get(one.index) for one in (op, used)]
                 load, use = (None if one is None else one.line for one in places)
@@ -38,16 +60,21 @@ def masked_lanes_proof(model: ProofModel) -> PropertyProof:
     return PropertyProof("masked lanes", PROVED)
 
 
-def _is_open(op: Op, masks: Mapping[int, Formula]) -> bool:
+def _is_open(op: Op, touches: Mapping[int, SymbolicAccess]) -> bool:
     """Whether a load has lanes of which nothing says what they are."""
     at = effects.operands_of(op)
     if at.mask is None or effects.ACCESSES[op.name].kind != "load":
         return False
-    return at.other is None and masks.get(op.index) != TRUE
+    touch = touches.get(op.index)
+    return at.other is None and not (touch is not None and touch.mask.unknown is None and touch.mask.cases == TRUE)
 
 
 def _used(
-    load: Op, flow: Flow, takers: Mapping[Value, list[Op]], masks: Mapping[int, Formula]
+    model: ProofModel,
+    load: Op,
+    flow: Flow,
+    takers: Mapping[Value, list[Op]],
+    touches: Mapping[int, SymbolicAccess],
 ) -> Op | None:
     """An operation that may use the masked-off lanes; None if there is none."""
     function = flow.function_of[load.index]
@@ -60,7 +87,7 @@ def _used(
             if effects.is_access(op):
                 at = effects.operands_of(op)
                 same = at.mask is not None and op.operands[at.mask] == mask
-                if not same and (load.index not in masks or masks.get(op.index) != masks[load.index]):
+                if not same and not _only_where_loaded(model, touches.get(load.index), touches.get(op.index)):
                     return op
                 if at.mask is not None and op.operands[at.mask] == value.number:
                     return op

@@ -107,8 +107,8 @@ def _fits(model: ProofModel, one: MayOverflow, most: Mapping[str, int]) -> bool:
 def _rounds(name: str, one: MayOverflow, ranges: Mapping[str, Interval]) -> Interval:
     """The iterations of a loop, from the condition under which it goes on."""
     low, high = ranges[name]
-    for case in one.facts.formula[:1]:
-        for c in case:
+    if len(one.facts.formula) == 1:
+        for c in one.facts.formula[0]:
             factor = c.expression.coefficients.get(name, 0)
             if factor < 0:
                 rest = c.expression - AffineExpr.make({name: factor})

@@ -25,7 +25,8 @@ class Assumption:
     """A condition under which a proof holds, as ``text``: ``x_ptr.numel() == n``.
 
     ``origin``: a ``launch`` suggests it, or the ``kernel`` does, which no launch was given for; it is the ``grid`` that
-    launches use; the ``compiler`` made the kernel for it; or the ``user`` gave it. Each can be given as ``assume=[text]``, and left out as ``assume=["not " + text]``.
+    launches use; the ``compiler`` made the kernel for it; or the ``user`` gave it. Each can be given as
+    ``assume=[text]``, and left out as ``assume=["not " + text]``.
     """
 
     text: str
@@ -126,7 +127,7 @@ class Proof:
     @property
     def outcome(self) -> Outcome:
         """``refuted`` if an access or a property is, ``proved`` if all are, else ``unknown``."""
-        found = {one.outcome for one in (*self.accesses, *self.properties)}
+        found = {one.outcome for one in self.accesses} | {one.outcome for one in self.properties}
         return REFUTED if REFUTED in found else UNKNOWN if UNKNOWN in found else PROVED
 
     def at(self, line: int) -> tuple[AccessProof, ...]:
@@ -147,7 +148,7 @@ class Proof:
             for outcome, text in ((PROVED, _("in bounds")), (REFUTED, _("out of bounds")), (UNKNOWN, _("not known")))
             if self.number(outcome)
         ]
-        return f"Proof {self.kernel}: {count(len(self.accesses), 'access')}, {', '.join(parts)}"
+        return f"Proof {self.kernel}: {count(len(self.accesses), 'access', 'accesses')}, {', '.join(parts)}"
 
     def __str__(self) -> str:
         lines = [_("{kernel}, grid ({grid})").format(kernel=self.kernel, grid=", ".join(self.grid))]

@@ -139,5 +139,3 @@ def _arguments(launch: Launch, sizes: Sizes) -> list[Value]:
         else:
             result.append(Unknown(_("a floating-point argument")))
     return result
-
-

@@ -24,8 +24,8 @@ from triton_lab.polyhedral.proofs.proof_model import ProofModel, model_of
 from triton_lab.polyhedral.proofs.refutation import refuted
 from triton_lab.polyhedral.proofs.sizes import Sizes, sizes_of
 from triton_lab.polyhedral.proofs.suggested_assumptions import Suggestion, suggested
-from triton_lab.polyhedral.proofs.written_elements import written_proofs
 from triton_lab.polyhedral.proofs.unrun_kernels import alike, typed_launch, unrun
+from triton_lab.polyhedral.proofs.written_elements import written_proofs
 
 # What a proof may take, in seconds of this thread.
 SECONDS = 3.0
@@ -143,14 +143,15 @@ def _best(
 
 
 def _others(suggestions: Sequence[Suggestion], options: Sequence[int]) -> Iterator[list[int]]:
-    """The options with one changed; then those of one tensor as numbers all at once. ``options`` may change meanwhile."""
+    """The options with one changed; then those of one tensor as numbers, all at once.
+
+    ``options`` may change meanwhile.
+    """
     for position, suggestion in enumerate(suggestions):
         for number in range(1, len(suggestion.options)):
             yield [number if k == position else one for k, one in enumerate(options)]
     for subject in dict.fromkeys(s.subject for s in suggestions if s.origin == "launch"):
-        yield [
-            len(s.options) - 1 if s.subject == subject else one for s, one in zip(suggestions, options, strict=True)
-        ]
+        yield [len(s.options) - 1 if s.subject == subject else one for s, one in zip(suggestions, options, strict=True)]
 
 
 def _may_help(suggestion: Suggestion, accesses: Sequence[AccessProof]) -> bool:

@@ -142,7 +142,10 @@ def _run(model: ProofModel, touch: SymbolicAccess, sizes: Mapping[str, int]) -> 
     fault = launch.error.fault
     if fault.kind not in ("out-of-bounds", "null-pointer"):  # the address of a tensor without elements is 0
         return None
-    place, here = launch.lines.get(launch.error.op.index) if launch.error.op else None, model.launch.lines.get(touch.op.index)
+    place, here = (
+        launch.lines.get(launch.error.op.index) if launch.error.op else None,
+        model.launch.lines.get(touch.op.index),
+    )
     if place is None or here is None or (place.line, place.column) != (here.line, here.column):
         return None
     program = messages.coordinates(int(fault.programs[0]), launch.grid)

@@ -64,10 +64,10 @@ class Sizes:
             return
         subject = condition.subject
         right = arithmetic.of(condition.right[0])
-        if condition.relation == "==" and is_quantity(condition.left) and self._is_open(subject):
-            if symbol_of(subject) not in right.names:
-                self.defined[subject] = right
-                return
+        defines = condition.relation == "==" and is_quantity(condition.left) and self._is_open(subject)
+        if defines and symbol_of(subject) not in right.names:
+            self.defined[subject] = right
+            return
         if condition.relation == "!=":
             raise ValueError(_("{text}: an assumption with != is not used; give a bound").format(text=assumption.text))
         left = arithmetic.of(condition.left)
@@ -215,5 +215,3 @@ def sizes_of(launch: Launch, given: Sequence[str], suggestions: Sequence[Assumpt
             else:
                 found.assume(suggestion)
     return found
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -70,8 +71,8 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
         products = [f"{one} * {other}" for k, one in enumerate(names) for other in names[k + 1 :]]
         for argument in first.arguments:
             if argument.kind == "tensor":
-                ways = [f"{argument.name}.numel() == {one}" for one in [*names, *products][:_MOST_WAYS]]
-                yield Suggestion((None, *ways), "kernel", 0)
+                counts = [f"{argument.name}.numel() == {one}" for one in [*names, *products][:_MOST_WAYS]]
+                yield Suggestion((None, *counts), "kernel", 0)
         return
     constants = {a.name: a.value for a in first.arguments if a.kind == "constexpr" and type(a.value) is int}
     fit = SizeFit(sizes, {name: value for name, value in constants.items() if name in declared and value > 1})
@@ -83,11 +84,14 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
         plain, derived = fit.plain(extents), fit.derived(extents)
         ways: list[str | None] = [*plain, *derived, None] if axis else [*derived, *plain, None]
         if plain == ["1"]:
-            ways = ["1"]
+            yield Suggestion((f"grid[{axis}] == 1",), "grid")
+            continue
         if _computes(launches, text, axis):
             ways = list(dict.fromkeys([text, *ways]))
         ways.append(str(extents[0]) if len(set(extents)) == 1 else None)
-        yield Suggestion(tuple(None if one is None else f"grid[{axis}] == {one}" for one in ways), "grid", len(ways) - 2)
+        yield Suggestion(
+            tuple(None if one is None else f"grid[{axis}] == {one}" for one in ways), "grid", len(ways) - 2
+        )
 
 
 def _computes(launches: Sequence[Launch], text: str | None, axis: int) -> bool:
@@ -170,7 +174,7 @@ def _apart(every: Sequence[Argument]) -> Iterator[Suggestion]:
     """That rows do not overlap, where that is so in all launches."""
     one = every[0]
     order = sorted(range(len(one.shape)), key=lambda axis: -one.strides[axis])
-    for outer, inner in zip(order, order[1:], strict=False):
+    for outer, inner in itertools.pairwise(order):
         if all(each.strides[outer] >= each.shape[inner] * each.strides[inner] for each in every):
             name = one.name
             text = f"{name}.stride({outer}) >= {name}.shape[{inner}] * {name}.stride({inner})"

@@ -67,9 +67,9 @@ def typed_launch(kernel: Any, signature: Signature, constants: Mapping[str, Any]
             arguments[name] = 0.5
         else:
             raise ValueError(
-                _("{name}: nothing is proved of a kernel with a parameter of type {type}, unless it is launched").format(
-                    name=name, type=repr(type)
-                )
+                _(
+                    "{name}: nothing is proved of a kernel with a parameter of type {type}, unless it is launched"
+                ).format(name=name, type=repr(type))
             )
     return unrun(source.fn, (1,), arguments)
 

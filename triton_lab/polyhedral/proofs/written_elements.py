@@ -9,7 +9,7 @@ import islpy as isl
 from triton_lab.ir import effects
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Constraint, conjunction
-from triton_lab.polyhedral.core.affine_expr import AffineExpr, Term, isl_name
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, Term, isl_name, source_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text
 from triton_lab.polyhedral.kernels.access_domain import path_of, symbol_domain
@@ -52,7 +52,7 @@ def _open(model: ProofModel, name: str) -> str:
         every += [Constraint(AffineExpr.of(coordinate)), Constraint(extent - AffineExpr.of(coordinate) - 1)]
     parts: list[Case] = []
     for touch in model.touches:
-        if isinstance(touch.pointer, Unknown) or touch.root is None and len(touch.pointer.pieces) > 1:
+        if isinstance(touch.pointer, Unknown) or (touch.root is None and len(touch.pointer.pieces) > 1):
             continue
         for piece in touch.pointer.pieces:
             if piece.root is not None and model.launch.plan_arguments[piece.root].name == name:
@@ -75,11 +75,10 @@ def _example(model: ProofModel, left: isl.Set) -> str:
     point = left.sample_point()
     shown = []
     for position in range(left.dim(isl.dim_type.param)):
-        symbol = left.get_dim_name(isl.dim_type.param, position)
+        symbol = source_name(left.get_dim_name(isl.dim_type.param, position) or "")
         value = point.get_coordinate_val(isl.dim_type.param, position).to_python()
-        if symbol.rstrip("_") in model.sizes.free or symbol in model.sizes.free:
-            text = model.sizes.free.get(symbol) or model.sizes.free[symbol.rstrip("_")]
-            shown.append(f"{text} = {value}")
+        if symbol in model.sizes.free:
+            shown.append(f"{model.sizes.free[symbol]} = {value}")
     return _("perhaps not for {sizes}").format(sizes=", ".join(shown)) if shown else _("perhaps not")
 
 
@@ -94,7 +93,12 @@ def _set(model: ProofModel, formula: Sequence[Case], names: Sequence[str], param
     found = isl.Set(f"[{', '.join(map(isl_name, parameters))}] -> {{ [{', '.join(names)}] : 1 = 0 }}")
     for case in formula:
         others = sorted(
-            {n for c in case for n in c.expression.names if n not in names and n not in parameters and not isinstance(n, Term)}
+            {
+                n
+                for c in case
+                for n in c.expression.names
+                if n not in names and n not in parameters and not isinstance(n, Term)
+            }
         )
         text = formula_text(((*case, *context, *sizes),))
         inside = f"exists ({', '.join(map(isl_name, others))} : {text})" if others else text
@@ -144,7 +148,11 @@ def _coordinates(place: AffineExpr, extents: Extents) -> list[AffineExpr] | None
             if all(factor in left for factor in factors):
                 for factor in factors:
                     left.remove(factor)
-                inner = AffineExpr((), 1) if not left else AffineExpr.of(left[0] if len(left) == 1 else Product(tuple(left)))
+                inner = (
+                    AffineExpr((), 1)
+                    if not left
+                    else AffineExpr.of(left[0] if len(left) == 1 else Product(tuple(left)))
+                )
                 beside += inner * coefficient
                 rest -= AffineExpr.make({symbol: coefficient})
         found.append(beside)

@@ -119,7 +119,9 @@ def fitting(value: Value, type: Type, facts: Facts, op: Op) -> Value:
         return value
     if arithmetic.fits(value, type.bits, facts.block(type.shape)):
         return value
-    return stand_in(Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index), type, facts)
+    return stand_in(
+        Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index), type, facts
+    )
 
 
 def roots_of(number: SymbolicNumber) -> set[int | None]:

@@ -71,6 +71,9 @@ def apply(scene: Scene, op: Op, operands: list[Value]) -> tuple[Value, ...]:
     if unknown is not None and function not in _TAKES_UNKNOWN:
         return tuple(stand_in(unknown, t, scene.facts) for t in types)
     if function is None:
+        kind = traits.of(op.name).kind
+        if scene.facts.unknown is not None and kind in _COMPUTES:
+            scene.facts.unknown.wraps[op.index] = _("a number that may overflow")
         return tuple(stand_in(Unknown(op.name, op.index), t, scene.facts) for t in types)
     result = function(scene, op, *operands)
     results = result if isinstance(result, tuple) else (result,)
@@ -78,6 +81,7 @@ def apply(scene: Scene, op: Op, operands: list[Value]) -> tuple[Value, ...]:
 
 
 _FLOAT = Unknown("a floating-point value")
+_COMPUTES = frozenset({traits.Kind.ELEMENTWISE, traits.Kind.REDUCES, traits.Kind.SCANS, traits.Kind.CONTRACTS})
 
 
 def _checked(scene: Scene, op: Op, value: Value, type: Type) -> Value:

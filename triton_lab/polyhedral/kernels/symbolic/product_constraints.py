@@ -102,9 +102,7 @@ def _multiplied(known: Sequence[AffineExpr], products: set[Product], factors: se
     found = []
     for position, one in enumerate(useful):
         for other in useful[position:]:
-            if all(
-                _key((*factors_of(s), *factors_of(t))) in parts for s, _ in one.terms for t, _ in other.terms
-            ):
+            if all(_key((*factors_of(s), *factors_of(t))) in parts for s, _ in one.terms for t, _ in other.terms):
                 found.append(product(one, other))
     return found
 

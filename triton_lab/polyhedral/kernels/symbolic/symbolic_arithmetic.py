@@ -10,7 +10,8 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Extremum
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
-from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import product, quotient
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import product
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import quotient as floor_quotient
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Case, Facts
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     SymbolicCase,
@@ -152,7 +153,7 @@ def _quotient_of_variables(
             positive = not_negative(x.value, facts, when)
             if rounding == "zero" and not positive:
                 return Unknown(_("a quotient of a number that may be negative"), names=a.names)
-            pieces.append(SymbolicCase(when, quotient(x.value, y.value, positive)))
+            pieces.append(SymbolicCase(when, floor_quotient(x.value, y.value, positive)))
     return pruned(pieces, facts)
 
 

@@ -160,7 +160,9 @@ def _inside(loop: _Loop, bounds: _Bounds, symbol: str) -> tuple[SymbolicNumber, 
     return lower if bounds.most == 1 else variable, inside
 
 
-def _rounds(lower: SymbolicNumber, upper: SymbolicNumber, step: SymbolicNumber, facts: Facts) -> SymbolicNumber | Unknown:
+def _rounds(
+    lower: SymbolicNumber, upper: SymbolicNumber, step: SymbolicNumber, facts: Facts
+) -> SymbolicNumber | Unknown:
     """The number of iterations: ``max(0, ceil((upper - lower) / step))``."""
     span = arithmetic.subtract(upper, lower, facts)
     if isinstance(span, Unknown):

@@ -21,7 +21,7 @@ from triton_lab.launch.recording.progress_callback import breathe, within
 from triton_lab.launch.recording.record import record
 from triton_lab.launch.shrinking.launch_case import LaunchCase
 from triton_lab.launch.shrinking.linked_sizes import LinkedSizes, single_changes
-from triton_lab.launch.shrinking.tensor_contents import Contents
+from triton_lab.launch.shrinking.tensor_contents import TensorContents
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -42,7 +42,10 @@ def quiet() -> Iterator[None]:
 def ran(case: LaunchCase, steps: int | None) -> Launch | None:
     """The case, launched on new tensors on the CPU target; None if it cannot be launched at all."""
     with quiet(), target("cpu"), limits(max_steps=steps), record() as launches:
-        arguments = case.arguments()
+        try:
+            arguments = case.arguments()
+        except (MemoryError, RuntimeError):  # torch has no class of errors for memory that is not there
+            return None
         try:
             case.kernel[case.grid](*arguments, **case.options)
         except Exception as error:  # a smaller block may be one that Triton refuses
@@ -163,7 +166,7 @@ class CaseSearch:
         """Simpler contents: of all tensors at once, then one by one."""
         cases = {name: one.contents for name, one in self.best.tensors.items() if one.contents.pieces}
         if len(cases) > 1:
-            plain = {name: Contents.filled(one.values.shape, one.values.dtype) for name, one in cases.items()}
+            plain = {name: TensorContents.filled(one.values.shape, one.values.dtype) for name, one in cases.items()}
             if self.better(_with(self.best, plain)):
                 return
         for name, contents in cases.items():
@@ -188,7 +191,7 @@ class CaseSearch:
                     parts = min(2 * parts, special.size)
 
 
-def _with(case: LaunchCase, contents: dict[str, Contents]) -> LaunchCase:
+def _with(case: LaunchCase, contents: dict[str, TensorContents]) -> LaunchCase:
     """The case with other contents; tensors of one storage that have them all get these."""
     tensors = {
         name: replace(one, contents=contents[name]) if name in contents else one for name, one in case.tensors.items()

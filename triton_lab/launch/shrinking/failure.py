@@ -22,7 +22,7 @@ _ROUNDING = 2.0
 
 
 @dataclass(frozen=True)
-class Reason:
+class FailureReason:
     """A ``kind`` of finding, or the name of an error's class, at an ``argument`` and a ``line`` with this ``text``."""
 
     kind: str
@@ -30,7 +30,7 @@ class Reason:
     argument: str | None
     line: int | None = None
 
-    def is_also(self, other: Reason) -> bool:
+    def is_also(self, other: FailureReason) -> bool:
         """Whether the ``other`` is the same in a copy of the kernel, where lines have other numbers."""
         return (self.kind, self.text, self.argument) == (other.kind, other.text, other.argument)
 
@@ -43,9 +43,9 @@ class Failure:
     ``differs`` and ``fails`` are the caller's: an expected result, or a question whether a launch fails.
     """
 
-    reason: Reason
+    reason: FailureReason
     message: str
-    others: frozenset[Reason] = frozenset()
+    others: frozenset[FailureReason] = frozenset()
     is_note: bool = False
     differs: Callable[..., Any] | None = field(default=None, repr=False)
     fails: Callable[[Launch], bool] | None = field(default=None, repr=False)
@@ -64,13 +64,13 @@ class Failure:
             if not fails(launch):
                 raise ValueError(_("fails(launch) is not true of this launch, so there is nothing to shrink"))
             told = _("{name}(launch) is true").format(name=getattr(fails, "__name__", "fails"))
-            return cls(Reason("predicate", "", None), told, fails=fails)
+            return cls(FailureReason("predicate", "", None), told, fails=fails)
         if expected is not None:
             wrong = _differing(launch, expected)
             if not wrong:
                 raise ValueError(_("the launch gives what is expected, so there is nothing to shrink"))
             name, told = next(iter(wrong.items()))
-            return cls(Reason(DIFFERENT, "", name), told, frozenset(found), differs=expected)
+            return cls(FailureReason(DIFFERENT, "", name), told, frozenset(found), differs=expected)
         for reason, message in (found if kind is None else reasons(launch, notes=True)).items():
             if kind is None or reason.kind == kind:
                 return cls(reason, message, frozenset(found), is_note=reason not in found)
@@ -108,19 +108,19 @@ class Failure:
             return False
 
 
-def reasons(launch: Launch, notes: bool = False) -> Mapping[Reason, str]:
+def reasons(launch: Launch, notes: bool = False) -> Mapping[FailureReason, str]:
     """What is wrong with a launch, the gravest first: errors and warnings, and an error that is no finding.
 
     With ``notes``, what is only noteworthy, too.
     """
     found = [one for one in finished(launch, check(launch).findings) if notes or one.severity != NOTE]
-    result = {Reason(one.kind, _text(one.excerpt), one.argument, one.line): one.message for one in found}
+    result = {FailureReason(one.kind, _text(one.excerpt), one.argument, one.line): one.message for one in found}
     error = launch.error
     if error is not None and not any(one.stopped for one in found):
         op = error.op if isinstance(error, KernelError) else None
         line = None if op is None else launch.lines.get(op.index)
         first = str(error).strip().split("\n", 1)[0]
-        reason = Reason(
+        reason = FailureReason(
             type(error).__name__, "" if line is None else _text(line.excerpt), None, None if line is None else line.line
         )
         result = {reason: first, **result}

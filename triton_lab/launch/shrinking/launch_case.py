@@ -19,7 +19,7 @@ from triton_lab.launch.comparison.number_formats import numpy_type
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.instrumented_copy import Surroundings
 from triton_lab.launch.shrinking.tensor_case import TensorCase, written_runs
-from triton_lab.launch.shrinking.tensor_contents import LARGE, Contents
+from triton_lab.launch.shrinking.tensor_contents import LARGE, TensorContents
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _own_memory(launch: Launch) -> None:
         )
 
 
-def _contents(launch: Launch, memory: Any, one: Argument) -> Contents:
+def _contents(launch: Launch, memory: Any, one: Argument) -> TensorContents:
     dtype = numpy_type(one.dtype)
     tape = launch.tape
     unwritten = Ranges.joined([tape.unwritten, tape.blank]) if tape is not None else None
@@ -176,20 +176,20 @@ def _contents(launch: Launch, memory: Any, one: Argument) -> Contents:
     missing = None if unwritten is None else unwritten & Ranges.of([start], [stop])
     none = missing is None or not len(missing)
     if memory is None or math.prod(one.shape) > LARGE:
-        return Contents.filled(one.shape, dtype, unset=not none)
+        return TensorContents.filled(one.shape, dtype, unset=not none)
     try:
         values = read(memory, one)
     except CannotReplay:
-        return Contents.filled(one.shape, dtype, unset=not none)
+        return TensorContents.filled(one.shape, dtype, unset=not none)
     if none or missing is None:
-        return Contents(values, np.broadcast_to(np.bool_(False), one.shape))
+        return TensorContents(values, np.broadcast_to(np.bool_(False), one.shape))
     left = np.zeros(max(one.storage_bytes // one.itemsize, 1), np.bool_)
     for low, high in zip((missing.start - start).tolist(), (missing.stop - start).tolist(), strict=True):
         left[low // one.itemsize : -(-high // one.itemsize)] = True
     at = np.full(one.shape, one.offset, np.int64)
     for axis, stride in enumerate(one.strides):
         at += (np.arange(one.shape[axis]) * stride).reshape(-1, *(1,) * (len(one.shape) - axis - 1))
-    return Contents(values, left[np.minimum(at, left.size - 1)])
+    return TensorContents(values, left[np.minimum(at, left.size - 1)])
 
 
 def _block(launch: Launch, one: Argument) -> tuple[int, ...]:

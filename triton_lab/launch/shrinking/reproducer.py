@@ -11,10 +11,10 @@ import numpy as np
 
 from triton_lab.launch.comparison.number_formats import is_float
 from triton_lab.launch.shrinking.failure import Failure
-from triton_lab.launch.shrinking.script_kernel import ScriptKernel, value_text
 from triton_lab.launch.shrinking.launch_case import LaunchCase
+from triton_lab.launch.shrinking.script_kernel import ScriptKernel, value_text
 from triton_lab.launch.shrinking.tensor_case import TensorCase
-from triton_lab.launch.shrinking.tensor_contents import FEW, Contents
+from triton_lab.launch.shrinking.tensor_contents import FEW, TensorContents
 from triton_lab.localization import _
 
 _WIDTH = 100
@@ -83,7 +83,7 @@ def _storage(case: LaunchCase, tensors: list[TensorCase], names: Mapping[str, st
     first = tensors[0]
     whole = case.storage_bytes(first.storage) == first.end and not first.offset
     lines, done, source = [], {names[first.name]}, names[first.name]
-    dense = Contents.filled(first.shape, first.contents.values.dtype).values.reshape(-1)
+    dense = TensorContents.filled(first.shape, first.contents.values.dtype).values.reshape(-1)
     if whole and _row_major(first.shape) == first.strides and dense.size:
         lines += _filled(names[first.name], first.contents, first.shape, first.dtype)
     else:
@@ -93,7 +93,7 @@ def _storage(case: LaunchCase, tensors: list[TensorCase], names: Mapping[str, st
         source = storage
         one_value = first.contents.is_one_value and first.contents.pieces and len(tensors) == 1
         flat = first.contents.values[(0,) * len(first.shape)] if one_value and first.contents.values.size else 0
-        made = Contents.filled((size,), first.contents.values.dtype, flat, unset)
+        made = TensorContents.filled((size,), first.contents.values.dtype, flat, unset)
         lines += _filled(storage, made, (size,), first.dtype)
         view = f"as_strided({first.shape!r}, {first.strides!r}, {first.offset})"
         lines.append(f"{names[first.name]} = {storage}.{view}")
@@ -110,7 +110,7 @@ def _storage(case: LaunchCase, tensors: list[TensorCase], names: Mapping[str, st
     return lines
 
 
-def _filled(name: str, contents: Contents, shape: tuple[int, ...], dtype: str) -> list[str]:
+def _filled(name: str, contents: TensorContents, shape: tuple[int, ...], dtype: str) -> list[str]:
     """The lines that make a tensor with these contents."""
     size = ", ".join(map(str, shape)) if shape else "()"
     kind = "" if dtype == "float32" else f", dtype=torch.{dtype}"
@@ -129,12 +129,12 @@ def _filled(name: str, contents: Contents, shape: tuple[int, ...], dtype: str) -
         exact = f"torch.arange({contents.values.size}" + (f", dtype=torch.{dtype})" if dtype != "int64" else ")")
         return [f"{name} = {exact}" + ("" if len(shape) == 1 else f".reshape({shape!r})")]
     if len(contents.special) <= FEW and contents.values.size > FEW:
-        common = Contents.filled(shape, contents.values.dtype, contents.common)
+        common = TensorContents.filled(shape, contents.values.dtype, contents.common)
         return [*_filled(name, common, shape, dtype), *_single(name, contents, contents.special)]
     return [f"{name} = {_literal(contents.values, dtype)}"]
 
 
-def _written(name: str, contents: Contents, dtype: str, zeros: bool) -> list[str]:
+def _written(name: str, contents: TensorContents, dtype: str, zeros: bool) -> list[str]:
     """The lines that write contents into a tensor that there is; without ``zeros`` it holds zeros."""
     if not contents.values.size or contents.lacks_all:
         return []
@@ -148,13 +148,13 @@ def _written(name: str, contents: Contents, dtype: str, zeros: bool) -> list[str
     values, lines = np.ascontiguousarray(contents.values).reshape(-1), []
     for first, last in zip(heads[:-1].tolist(), heads[1:].tolist(), strict=True):
         some = values[flat[first] : flat[last - 1] + 1]
-        one = Contents(some, np.zeros(some.shape, np.bool_))
+        one = TensorContents(some, np.zeros(some.shape, np.bool_))
         told = _number(some[0]) if one.is_one_value else _literal(some, dtype)
         lines.append(f"{name}.view(-1)[{flat[first]}:{flat[last - 1] + 1}] = {told}")
     return lines
 
 
-def _single(name: str, contents: Contents, elements: Any) -> list[str]:
+def _single(name: str, contents: TensorContents, elements: Any) -> list[str]:
     shape = contents.values.shape
     found = []
     for number in elements.tolist():

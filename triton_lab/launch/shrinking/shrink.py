@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import runpy
+import importlib.util
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -120,7 +120,7 @@ def _script_fails(text: str, failure: Failure) -> bool:
         wrong = False
         with quiet(), target("cpu"), limits(max_steps=100_000), record() as launches:
             try:
-                runpy.run_path(str(path))
+                _run(path)
             except AssertionError:
                 wrong = True  # the comparison at the end of the script
             except Exception as error:
@@ -133,6 +133,12 @@ def _script_fails(text: str, failure: Failure) -> bool:
         if failure.differs is not None:
             return wrong
         return any(failure.reason.is_also(one) for one in reasons(launches[-1], notes=failure.is_note))
+
+
+def _run(path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("bug", path)
+    assert spec is not None and spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
 def _changes(before: LaunchCase, after: LaunchCase) -> list[SizeChange]:

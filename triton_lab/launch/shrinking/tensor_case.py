@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from triton_lab.launch.shrinking.tensor_contents import Array, Contents
+from triton_lab.launch.shrinking.tensor_contents import Array, TensorContents
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class TensorCase:
     strides: tuple[int, ...]
     offset: int
     storage: int
-    contents: Contents
+    contents: TensorContents
     block: tuple[int, ...] = ()
 
     @property

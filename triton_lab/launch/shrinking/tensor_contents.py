@@ -1,4 +1,4 @@
-"""`Contents`: what a tensor of a launch holds, cut to smaller shapes and made simpler."""
+"""`TensorContents`: what a tensor of a launch holds, cut to smaller shapes and made simpler."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ FEW, LARGE = 8, 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Contents:
+class TensorContents:
     """The ``values`` of a tensor, and which of its elements were never written: ``unset``, of the same shape."""
 
     values: Array
     unset: Array
 
     @classmethod
-    def filled(cls, shape: tuple[int, ...], dtype: np.dtype[Any], value: object = 0, unset: bool = False) -> Contents:
-        """Contents of one value, or none at all; of any size, since the value is stored once."""
+    def filled(
+        cls, shape: tuple[int, ...], dtype: np.dtype[Any], value: object = 0, unset: bool = False
+    ) -> TensorContents:
+        """TensorContents of one value, or none at all; of any size, since the value is stored once."""
         one = np.asarray(value).astype(dtype)
         return cls(np.broadcast_to(one, shape), np.broadcast_to(np.bool_(unset), shape))
 
@@ -46,9 +48,9 @@ class Contents:
         return self.lacks_some and bool(self.unset.all() if any(self.unset.strides) else True)
 
     @cached_property
-    def one(self) -> Contents:
+    def one(self) -> TensorContents:
         """The first element alone, of contents that have one."""
-        return Contents(self.values[(0,) * self.values.ndim].reshape(1), np.zeros(1, np.bool_))
+        return TensorContents(self.values[(0,) * self.values.ndim].reshape(1), np.zeros(1, np.bool_))
 
     @cached_property
     def is_one_value(self) -> bool:
@@ -67,10 +69,10 @@ class Contents:
         return bool((self.raw == self.counting.raw).all())
 
     @property
-    def counting(self) -> Contents:
-        """Contents 0, 1, 2, ... of the same shape and dtype."""
+    def counting(self) -> TensorContents:
+        """TensorContents 0, 1, 2, ... of the same shape and dtype."""
         numbers = np.arange(self.values.size).astype(self.values.dtype)
-        return Contents(numbers.reshape(self.values.shape), np.zeros(self.values.shape, np.bool_))
+        return TensorContents(numbers.reshape(self.values.shape), np.zeros(self.values.shape, np.bool_))
 
     @cached_property
     def common(self) -> Any:
@@ -85,7 +87,7 @@ class Contents:
         """The row-major numbers of the elements that are written and differ from the most common value."""
         if self.is_one_value:
             return np.empty(0, np.int64)
-        as_common = self.raw == Contents(np.asarray(self.common).reshape(1), np.zeros(1, np.bool_)).raw[0]
+        as_common = self.raw == TensorContents(np.asarray(self.common).reshape(1), np.zeros(1, np.bool_)).raw[0]
         return np.flatnonzero(~as_common & ~self.unset.reshape(-1))
 
     @property
@@ -98,12 +100,12 @@ class Contents:
         some = len(self.special)
         return 3 + (some if some <= FEW else FEW + self.values.size)
 
-    def cut(self, shape: tuple[int, ...], moved: bool = False) -> Contents:
+    def cut(self, shape: tuple[int, ...], moved: bool = False) -> TensorContents:
         """The first elements along each axis. With ``moved``, special elements that fall away move to the edge."""
         if shape == self.values.shape:
             return self
         if self.is_one_value and self.values.size:
-            return Contents.filled(shape, self.values.dtype, self.one.values[0], self.lacks_all)
+            return TensorContents.filled(shape, self.values.dtype, self.one.values[0], self.lacks_all)
         corner = tuple(slice(0, extent) for extent in shape)
         values, unset = np.array(self.values[corner]), np.array(self.unset[corner])
         if moved and values.size:
@@ -112,10 +114,10 @@ class Contents:
                 if any(int(at) >= extent for at, extent in zip(old, shape, strict=True)):
                     new = tuple(min(int(at), extent - 1) for at, extent in zip(old, shape, strict=True))
                     values[new], unset[new] = self.values[old], False
-        return Contents(values, unset)
+        return TensorContents(values, unset)
 
-    def with_sizes(self, sizes: dict[int, int]) -> Contents:
-        """Contents in which integers that are one of the old ``sizes``, or near its end, are as near the new one."""
+    def with_sizes(self, sizes: dict[int, int]) -> TensorContents:
+        """TensorContents in which integers that are one of the old ``sizes``, or near its end, are as near the new one."""
         if self.values.dtype.kind not in "iu" or self.values.size > LARGE:
             return self
         given = self.values.astype(np.int64)
@@ -129,21 +131,21 @@ class Contents:
         changed = values != given
         made = np.array(self.values)
         made[changed] = values[changed].astype(made.dtype)
-        return Contents(made, self.unset)
+        return TensorContents(made, self.unset)
 
-    def simpler(self) -> Iterator[Contents]:
+    def simpler(self) -> Iterator[TensorContents]:
         """Simpler contents of the same shape, the simplest first."""
         if not self.pieces:
             return
         shape, dtype = self.values.shape, self.values.dtype
-        plain = [Contents.filled(shape, dtype), Contents.filled(shape, dtype, 1)]
+        plain = [TensorContents.filled(shape, dtype), TensorContents.filled(shape, dtype, 1)]
         if self.values.size <= LARGE:
-            plain += [Contents.filled(shape, dtype, self.common)] if not self.lacks_some else []
+            plain += [TensorContents.filled(shape, dtype, self.common)] if not self.lacks_some else []
             plain.append(self.counting)
         yield from (one for one in plain if one.pieces < self.pieces)
 
-    def without(self, elements: Array) -> Contents:
+    def without(self, elements: Array) -> TensorContents:
         """The contents with the most common value in these elements."""
         values = np.array(self.values).reshape(-1)
         values[elements] = self.common
-        return Contents(values.reshape(self.values.shape), self.unset)
+        return TensorContents(values.reshape(self.values.shape), self.unset)

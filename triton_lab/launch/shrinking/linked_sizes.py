@@ -58,7 +58,7 @@ class LinkedSizes:
         return cls(case, free, rules, powers)
 
     def changed(self, chosen: Mapping[int, int], moved: bool = False, sizes_in: bool = False) -> LaunchCase:
-        """The case with other values for free sizes. ``moved`` and ``sizes_in``: see `TensorContents.cut`, `with_sizes`."""
+        """The case with other free sizes. ``moved``: see `TensorContents.cut`; ``sizes_in``: see `with_sizes` there."""
         known: dict[int, int] = {value: chosen.get(value, value) for value in self.free} | {0: 0, 1: 1}
 
         def now(value: int) -> int:

@@ -27,7 +27,7 @@ class TensorContents:
     def filled(
         cls, shape: tuple[int, ...], dtype: np.dtype[Any], value: object = 0, unset: bool = False
     ) -> TensorContents:
-        """TensorContents of one value, or none at all; of any size, since the value is stored once."""
+        """Contents of one value, or none at all; of any size, since the value is stored once."""
         one = np.asarray(value).astype(dtype)
         return cls(np.broadcast_to(one, shape), np.broadcast_to(np.bool_(unset), shape))
 
@@ -70,7 +70,7 @@ class TensorContents:
 
     @property
     def counting(self) -> TensorContents:
-        """TensorContents 0, 1, 2, ... of the same shape and dtype."""
+        """Contents 0, 1, 2, ... of the same shape and dtype."""
         numbers = np.arange(self.values.size).astype(self.values.dtype)
         return TensorContents(numbers.reshape(self.values.shape), np.zeros(self.values.shape, np.bool_))
 
@@ -117,7 +117,7 @@ class TensorContents:
         return TensorContents(values, unset)
 
     def with_sizes(self, sizes: dict[int, int]) -> TensorContents:
-        """TensorContents in which integers that are one of the old ``sizes``, or near its end, are as near the new one."""
+        """Contents in which integers that are an old one of the ``sizes``, or near its end, are as near the new one."""
         if self.values.dtype.kind not in "iu" or self.values.size > LARGE:
             return self
         given = self.values.astype(np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,14 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triton_lab.backend.plugin.recorders import recorders
 from triton_lab.backend.source.muted_output import unheard
-from triton_lab.backend.targets.active_target import target
 from triton_lab.backend.targets.loop_and_memory_limits import limits
 from triton_lab.interpreter.kernel_errors import from_signal
-from triton_lab.launch.recording import last_launch
+from triton_lab.launch.recording.own_launch import recorded_launch
 from triton_lab.launch.recording.progress_callback import breathe, within
-from triton_lab.launch.recording.record import record
 from triton_lab.launch.shrinking.launch_case import LaunchCase
 from triton_lab.launch.shrinking.linked_sizes import LinkedSizes, single_changes
 from triton_lab.launch.shrinking.tensor_contents import TensorContents
@@ -27,31 +23,25 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 # The most loop iterations, and the most seconds of checking, of one smaller launch.
-_STEPS, _SECONDS = 100_000, 5.0
+STEPS, _SECONDS = 100_000, 5.0
 # The most elements of contents of which parts are left out.
 _ELEMENTS = 1 << 12
 
 
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Inside, launches are the lab's own: no record outside hears of them, and nothing is printed."""
-    with last_launch.of_the_lab(), recorders.apart(), unheard(), warnings.catch_warnings(action="ignore"):
-        yield
-
-
 def ran(case: LaunchCase, steps: int | None) -> Launch | None:
     """The case, launched on new tensors on the CPU target; None if it cannot be launched at all."""
-    with quiet(), target("cpu"), limits(max_steps=steps), record() as launches:
-        try:
-            arguments = case.arguments()
-        except (MemoryError, RuntimeError):  # torch has no class of errors for memory that is not there
-            return None
-        try:
-            case.kernel[case.grid](*arguments, **case.options)
-        except Exception as error:  # a smaller block may be one that Triton refuses
-            if from_signal(error):
-                raise
-    return launches[-1] if launches else None
+    try:
+        return quietly(lambda: case.kernel[case.grid](*case.arguments(), **case.options), steps)
+    except Exception as error:  # a smaller block may be one that Triton refuses
+        if from_signal(error):
+            raise
+        return None
+
+
+def quietly(make: Callable[[], object], steps: int | None) -> Launch | None:
+    """The launch that ``make`` makes, with nothing printed and so many loop iterations; None if it makes none."""
+    with unheard(), warnings.catch_warnings(action="ignore"), limits(max_steps=steps):
+        return recorded_launch(make)
 
 
 @dataclass
@@ -65,6 +55,7 @@ class CaseSearch:
     launch: Launch
     fails: Callable[[Launch], bool]
     argument: str | None
+    linked_only: bool
     most: int
     until: float
     tries: int = 0
@@ -93,7 +84,7 @@ class CaseSearch:
             return False
         breathe()
         self.tries += 1
-        launch = ran(case, _STEPS)
+        launch = ran(case, STEPS)
         with within(_SECONDS):
             if launch is None or not self.fails(launch):
                 return False
@@ -111,10 +102,12 @@ class CaseSearch:
                 return
 
     def _shrink_linked(self, ruled: bool) -> None:
+        packed = LinkedSizes.of(self.best, ruled).changed({}, packed=True)
+        self.better(packed if self.launch.error is not None else replace(packed, tails=(0,) * len(packed.tails)))
         tried: set[int] = set()
         while not self.is_over:
             links = LinkedSizes.of(self.best, ruled)
-            stops = self.launch.error is not None
+            stops = self.linked_only or self.launch.error is not None
             left = [one for one in links.free if one not in tried and (ruled or not stops or links.is_named(one))]
             if not left:
                 return
@@ -154,7 +147,10 @@ class CaseSearch:
                 failed = middle
 
     def _shrink_single(self) -> None:
+        """Each size by itself; not where results are wrong: what is then not written would be wrong, too."""
         number = 0
+        if self.linked_only:
+            return
         while not self.is_over:
             changes = list(single_changes(self.best, self.argument, self.launch.error is not None))
             if number >= len(changes):

@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from triton_lab.interpreter.kernel_errors import KernelError, from_signal
 from triton_lab.launch.checks.check_run import check, finished
 from triton_lab.launch.comparison.argument_difference import DIFFERENT
 from triton_lab.launch.comparison.compare import compare
+from triton_lab.launch.comparison.launch_results import before
 from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
@@ -38,7 +41,8 @@ class FailureReason:
 @dataclass(frozen=True)
 class Failure:
     """The ``reason`` why a launch fails, in words: ``message``. ``others``: all that is wrong with it. ``is_note``:
-    the reason is a finding that is only noteworthy.
+    the reason is a finding that is only noteworthy. ``unwritten``: what differs from the expected result is what the
+    launch did not write.
 
     ``differs`` and ``fails`` are the caller's: an expected result, or a question whether a launch fails.
     """
@@ -47,6 +51,7 @@ class Failure:
     message: str
     others: frozenset[FailureReason] = frozenset()
     is_note: bool = False
+    unwritten: bool = False
     differs: Callable[..., Any] | None = field(default=None, repr=False)
     fails: Callable[[Launch], bool] | None = field(default=None, repr=False)
 
@@ -66,11 +71,11 @@ class Failure:
             told = _("{name}(launch) is true").format(name=getattr(fails, "__name__", "fails"))
             return cls(FailureReason("predicate", "", None), told, fails=fails)
         if expected is not None:
-            wrong = _differing(launch, expected)
-            if not wrong:
-                raise ValueError(_("the launch gives what is expected, so there is nothing to shrink"))
-            name, told = next(iter(wrong.items()))
-            return cls(FailureReason(DIFFERENT, "", name), told, frozenset(found), differs=expected)
+            for unwritten in (False, True):
+                for name, told in _differing(launch, expected, unwritten).items():
+                    reason = FailureReason(DIFFERENT, "", name)
+                    return cls(reason, told, frozenset(found), unwritten=unwritten, differs=expected)
+            raise ValueError(_("the launch gives what is expected, so there is nothing to shrink"))
         for reason, message in (found if kind is None else reasons(launch, notes=True)).items():
             if kind is None or reason.kind == kind:
                 return cls(reason, message, frozenset(found), is_note=reason not in found)
@@ -101,11 +106,17 @@ class Failure:
         try:
             if self.fails is not None:
                 return bool(self.fails(launch))
-            return self.differs is not None and self.reason.argument in _differing(launch, self.differs)
+            return self.differs is not None and self.reason.argument in _differing(launch, self.differs, self.unwritten)
         except Exception as error:
             if from_signal(error):
                 raise
             return False
+
+    def message_of(self, launch: Launch) -> str:
+        """What goes wrong in another launch that fails for this reason, in words."""
+        if self.differs is not None:
+            return _differing(launch, self.differs, self.unwritten).get(self.reason.argument or "", self.message)
+        return reasons(launch, notes=self.is_note).get(self.reason, self.message)
 
 
 def reasons(launch: Launch, notes: bool = False) -> Mapping[FailureReason, str]:
@@ -131,12 +142,22 @@ def _text(excerpt: tuple[str, ...]) -> str:
     return " ".join(excerpt[0].split()) if excerpt else ""
 
 
-def _differing(launch: Launch, expected: Callable[..., Any]) -> Mapping[str, str]:
-    """The arguments that differ from what is expected by more than rounding, each in a sentence."""
+def _differing(launch: Launch, expected: Callable[..., Any], unwritten: bool) -> Mapping[str, str]:
+    """The arguments that differ from what is expected by more than rounding, each in a sentence.
+
+    Elements that still hold what they held before the launch count only if ``unwritten`` ones are asked for.
+    """
     if launch.error is not None:
         return {}
     try:
         compared = compare(launch, expected, seconds=_ROUNDING)
+        held = before(launch)
     except CannotReplay:
         return {}
-    return {one.name: one.told() for one in compared.arguments if one.verdict == DIFFERENT}
+    found = {}
+    for one in compared.arguments:
+        if one.verdict == DIFFERENT:
+            wrong = ~np.asarray(one.explained) & ~np.asarray(one.unknown)
+            if (wrong & ((one.a == held[one.name]) == unwritten)).any():
+                found[one.name] = one.told()
+    return found

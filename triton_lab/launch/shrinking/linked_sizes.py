@@ -15,6 +15,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from triton_lab.launch.shrinking.launch_case import LaunchCase, is_number
+from triton_lab.launch.shrinking.tensor_case import row_major
 
 # Sizes from here on that lie side by side are taken for one and its neighbour.
 _APART = 8
@@ -45,7 +46,7 @@ class LinkedSizes:
         """
         fixed = {value for name, value in case.values.items() if name in case.constexprs and _is_size(value)}
         extents = {extent for one in case.tensors.values() for extent in one.shape}
-        counts = {value for name, value in case.values.items() if name not in case.constexprs and _is_size(value)}
+        counts = {value for name, value in case.values.items() if _is_size(value) and not is_stride(case, name)}
         sizes = sorted({value for value in (*fixed, *extents, *counts, *case.grid) if value > 1})
         rules: dict[int, SizeRule] = {}
         for value in sizes if ruled else ():
@@ -53,12 +54,17 @@ class LinkedSizes:
                 if not any(_follows(one, value, rules) for one in rule.needs):
                     rules[value] = rule
                     break
-        free = tuple(value for value in reversed(sizes) if value not in rules and value not in extents & case.literals)
+        pinned = (extents & case.literals) - {*case.grid, *fixed, *counts}
+        free = tuple(value for value in reversed(sizes) if value not in rules and value not in pinned)
         powers = frozenset(value for value in fixed if value & (value - 1) == 0)
         return cls(case, free, rules, powers)
 
-    def changed(self, chosen: Mapping[int, int], moved: bool = False, sizes_in: bool = False) -> LaunchCase:
-        """The case with other free sizes. ``moved``: see `TensorContents.cut`; ``sizes_in``: see `with_sizes` there."""
+    def changed(
+        self, chosen: Mapping[int, int], moved: bool = False, sizes_in: bool = False, packed: bool = False
+    ) -> LaunchCase:
+        """The case with other free sizes. ``moved``: see `TensorContents.cut`; ``sizes_in``: see `with_sizes` there.
+        ``packed``: tensors are row-major, without gaps.
+        """
         known: dict[int, int] = {value: chosen.get(value, value) for value in self.free} | {0: 0, 1: 1}
 
         def now(value: int) -> int:
@@ -74,6 +80,8 @@ class LinkedSizes:
         for name, one in self.case.tensors.items():
             made = one.reshaped(tuple(min(now(extent), extent) for extent in one.shape), moved)
             made = replace(made, offset=now(one.offset) if one.offset in known else one.offset)
+            if packed:
+                made = replace(made, strides=row_major(made.shape), offset=0)
             if sizes_in:
                 made = replace(made, contents=made.contents.with_sizes(known))
             tensors[name] = made
@@ -81,8 +89,7 @@ class LinkedSizes:
         values = {}
         for name, value in self.case.values.items():
             if _is_size(value) and value > 1:
-                is_stride = name not in self.case.constexprs and value in strides and value not in self.free
-                values[name] = strides[value] if is_stride else now(value)
+                values[name] = strides[value] if is_stride(self.case, name) else now(value)
             else:
                 values[name] = value
         return replace(self.case, grid=tuple(map(now, self.case.grid)), tensors=tensors, values=values)
@@ -109,6 +116,14 @@ class LinkedSizes:
                     yield chosen
 
 
+def is_stride(case: LaunchCase, name: str) -> bool:
+    """Whether a number that is no constexpr is a stride of a tensor, and no extent."""
+    value = case.values[name]
+    extents = {extent for one in case.tensors.values() for extent in one.shape}
+    strides = {stride for one in case.tensors.values() for stride in one.strides}
+    return name not in case.constexprs and _is_size(value) and value in strides - extents - {0, 1}
+
+
 def single_changes(case: LaunchCase, argument: str | None, stops: bool) -> Iterator[Iterator[LaunchCase]]:
     """For each size of the case by itself: smaller cases, the smallest first.
 
@@ -120,7 +135,7 @@ def single_changes(case: LaunchCase, argument: str | None, stops: bool) -> Itera
         yield _each(partial(_with_grid, case, axis), _fewer(extent, 1))
     extents = {extent for one in case.tensors.values() for extent in one.shape}
     for name, value in case.values.items():
-        if _is_size(value) and value not in extents:
+        if _is_size(value) and value not in extents and not is_stride(case, name):
             yield _each(partial(_with_value, case, name), _fewer(value, -1))
         elif isinstance(value, float) and is_number(value):
             yield _each(partial(_with_value, case, name), [at for at in (0.0, 1.0) if at < abs(value)])

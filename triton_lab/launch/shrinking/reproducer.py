@@ -13,7 +13,7 @@ from triton_lab.launch.comparison.number_formats import is_float
 from triton_lab.launch.shrinking.failure import Failure
 from triton_lab.launch.shrinking.launch_case import LaunchCase
 from triton_lab.launch.shrinking.script_kernel import ScriptKernel, value_text
-from triton_lab.launch.shrinking.tensor_case import TensorCase
+from triton_lab.launch.shrinking.tensor_case import TensorCase, row_major
 from triton_lab.launch.shrinking.tensor_contents import FEW, TensorContents
 from triton_lab.localization import _
 
@@ -84,21 +84,18 @@ def _storage(case: LaunchCase, tensors: list[TensorCase], names: Mapping[str, st
     whole = case.storage_bytes(first.storage) == first.end and not first.offset
     lines, done, source = [], {names[first.name]}, names[first.name]
     dense = TensorContents.filled(first.shape, first.contents.values.dtype).values.reshape(-1)
-    if whole and _row_major(first.shape) == first.strides and dense.size:
+    if whole and row_major(first.shape) == first.strides and dense.size:
         lines += _filled(names[first.name], first.contents, first.shape, first.dtype)
     else:
         size = case.storage_bytes(first.storage) // first.itemsize
         unset = any(one.contents.lacks_some for one in tensors)
         storage = "storage" if len(case.tails) == 1 else f"storage_{names[first.name]}"
         source = storage
-        one_value = first.contents.is_one_value and first.contents.pieces and len(tensors) == 1
-        flat = first.contents.values[(0,) * len(first.shape)] if one_value and first.contents.values.size else 0
-        made = TensorContents.filled((size,), first.contents.values.dtype, flat, unset)
+        made = TensorContents.filled((size,), first.contents.values.dtype, unset=unset)
         lines += _filled(storage, made, (size,), first.dtype)
         view = f"as_strided({first.shape!r}, {first.strides!r}, {first.offset})"
         lines.append(f"{names[first.name]} = {storage}.{view}")
-        if not one_value:
-            lines += _written(names[first.name], first.contents, first.dtype, unset)
+        lines += _written(names[first.name], first.contents, first.dtype, unset)
     for one in tensors[1:]:
         name = names[one.name]
         if name not in done:
@@ -182,14 +179,6 @@ def _number(value: Any) -> str:
     return (
         repr(number) if array.dtype != np.float32 else str(array) if number - number != 0 else repr(float(str(array)))
     )
-
-
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides, step = [], 1
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
-    return tuple(reversed(strides))
 
 
 def _launch(case: LaunchCase, texts: Mapping[str, str]) -> str:

@@ -9,16 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.backend.targets.active_target import target
-from triton_lab.backend.targets.loop_and_memory_limits import limits
 from triton_lab.interpreter.kernel_errors import from_signal
 from triton_lab.launch.comparison.launch_results import expected as expected_results
 from triton_lab.launch.comparison.launch_results import written_by
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.record import record
 from triton_lab.launch.recording.replay_error import CannotReplay
-from triton_lab.launch.shrinking.case_search import CaseSearch, quiet, ran
+from triton_lab.launch.shrinking.case_search import STEPS, CaseSearch, quietly, ran
 from triton_lab.launch.shrinking.failure import Failure, reasons
 from triton_lab.launch.shrinking.launch_case import LaunchCase
 from triton_lab.launch.shrinking.reproducer import script_text
@@ -73,7 +70,9 @@ def shrink(
     failure = Failure.of(chosen, expected, fails, kind) if first is None else Failure.of(first, expected, fails, kind)
     if first is None or not failure.holds(first):
         raise CannotReplay(_("alone, on tensors of its own, {kernel} does not fail").format(kernel=chosen.kernel))
-    search = CaseSearch(case, first, failure.holds, failure.reason.argument, launches, started + seconds)
+    search = CaseSearch(
+        case, first, failure.holds, failure.reason.argument, expected is not None, launches, started + seconds
+    )
     search.run()
     return _result(chosen, case, search, failure, started)
 
@@ -91,7 +90,7 @@ def _one(launch: Any) -> Launch:
 
 def _result(launch: Launch, before: LaunchCase, search: CaseSearch, failure: Failure, started: float) -> ShrunkLaunch:
     small, best = search.launch, search.best
-    told = reasons(small, notes=failure.is_note).get(failure.reason, failure.message)
+    told = failure.message_of(small)
     wanted: Mapping[str, Any] = {}
     if failure.differs is not None:
         wanted = expected_results(small, failure.differs, written_by(small)).arrays
@@ -117,22 +116,19 @@ def _script_fails(text: str, failure: Failure) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bug.py"
         path.write_text(text, encoding="utf-8")
-        wrong = False
-        with quiet(), target("cpu"), limits(max_steps=100_000), record() as launches:
-            try:
-                _run(path)
-            except AssertionError:
-                wrong = True  # the comparison at the end of the script
-            except Exception as error:
-                if from_signal(error):
-                    raise
-        if not launches:
+        try:
+            launch = quietly(lambda: _run(path), STEPS)
+        except AssertionError:  # the comparison at the end of the script
+            return failure.differs is not None
+        except Exception as error:  # whatever a script raises that stands alone
+            if from_signal(error):
+                raise
             return False
-        if failure.fails is not None:
-            return bool(failure.fails(launches[-1]))
-        if failure.differs is not None:
-            return wrong
-        return any(failure.reason.is_also(one) for one in reasons(launches[-1], notes=failure.is_note))
+    if launch is None or failure.differs is not None:
+        return False
+    if failure.fails is not None:
+        return bool(failure.fails(launch))
+    return any(failure.reason.is_also(one) for one in reasons(launch, notes=failure.is_note))
 
 
 def _run(path: Path) -> None:

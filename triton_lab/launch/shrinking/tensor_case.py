@@ -75,3 +75,12 @@ def _relaid(old: tuple[int, ...], strides: tuple[int, ...], new: tuple[int, ...]
             found[axis] = stride // was * now if stride % was == 0 else max(now + stride - was, 1)
             was, now = stride * max(old[axis], 1), found[axis] * max(new[axis], 1)
     return tuple(found)
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a tensor without gaps."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))

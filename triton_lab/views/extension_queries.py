@@ -10,6 +10,7 @@ nothing, and imports nothing for that. Its parts:
     page N                the card as one page (`SessionText`)
     template NAME         a kernel to start from (`SessionText`)
     pin N                 keep launch N, or drop it (`SessionLaunches`)
+    proofs JSON           the marks of a cell's kernels (`CellProofs`); JSON has ``source`` and ``refute``
     first VIEW            the view that cards open with from now on, if a cell names none (`SessionText`)
 
 If a part does not exist, the answer is a `WordsScene` that says why.
@@ -87,3 +88,24 @@ class SessionCard(TypedDict):
 class SessionText(TypedDict):
     name: str
     content: str
+
+
+class ProofMark(TypedDict):
+    """What is proved of the accesses on one line of a cell, for every size.
+
+    ``line`` counts from 1, and ``text`` is that line. ``outcome``: ``proved``, ``refuted`` or ``unknown``; the worst of
+    the line. ``message`` has a line for each access, and the assumptions.
+    """
+
+    line: int
+    text: str
+    outcome: str
+    message: str
+
+
+class CellProofs(TypedDict):
+    """The marks of a cell; ``refuted`` says that launches were tried for what is not proved."""
+
+    name: str
+    marks: list[ProofMark]
+    refuted: bool

@@ -53,6 +53,10 @@ class LaunchSession:
             )
         return launch
 
+    def newest(self) -> dict[str, Launch]:
+        """The newest launch of each kernel that still exists, by the kernel's name."""
+        return {launch.kernel: launch for _number, launch in sorted(self._launches.items())}
+
     def pin(self, number: int) -> None:
         """Keep a launch until it is pinned again; at most two are kept, and the one pinned first is dropped."""
         if self._pinned.pop(number, None) is not None:

@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import json
 import sys
 import weakref
 from collections.abc import Callable, Mapping
@@ -13,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.localization import _
 from triton_lab.notebook.startup import lab_preference
-from triton_lab.views.extension_queries import DESK, SessionCard, SessionLaunches, SessionTargets, SessionText
+from triton_lab.views.extension_queries import (
+    DESK,
+    CellProofs,
+    SessionCard,
+    SessionLaunches,
+    SessionTargets,
+    SessionText,
+)
 from triton_lab.views.frontend_presence import lines
 
 if TYPE_CHECKING:
@@ -37,6 +45,7 @@ class Desk:
             "template": self._template,
             "pin": self._pin,
             "first": self._first,
+            "proofs": self._proofs,
         }
 
     def asked(self, comm: Any, question: Mapping[str, Any]) -> None:
@@ -131,6 +140,21 @@ class Desk:
         from triton_lab.notebook.extension.cell_templates import template
 
         return {"name": name, "content": template(which).cell}
+
+    def _proofs(self, name: str, *_words: str) -> CellProofs:
+        """Raises ValueError for a question that is none."""
+        from IPython.core.getipython import get_ipython
+
+        given = json.loads(name.partition(" ")[2])
+        source = given.get("source") if isinstance(given, dict) else None
+        if not isinstance(source, str) or not _is_imported():
+            return {"name": name, "marks": [], "refuted": False}
+        from triton_lab.notebook.extension.cell_proofs import proofs
+
+        shell = get_ipython()
+        names = {} if shell is None else shell.user_ns
+        newest = {} if self._session is None else self._session.newest()
+        return proofs(name, source, names, newest, given.get("refute") is True)
 
     def _card(self, name: str, number: str) -> SessionCard:
         def made() -> View:

@@ -16,7 +16,15 @@ from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.more_slips import MORE
 from tests.launch.comparison.slips import SLIPS, Slip, along, below, normalized, product, randn, softmax_over
 from tests.wordings import Wording
-from triton_lab.launch.comparison.mutations.catalog import meanings
+from triton_lab.launch.comparison.mutations.experiments import Experiments
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.launch import Launch
+
+
+def usual(launch: Launch) -> list[Switch]:
+    """The likeliest changes of what the launch makes."""
+    wrong = [one.name for one in launch.arguments if one.kind == "tensor"]
+    return [switch for tier in Experiments(launch, wrong).usual(None) for switch in tier]
 
 
 @pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: f"{slip.kind}: {slip.name}")
@@ -82,7 +90,7 @@ def test_what_would_change_nothing_is_not_tried() -> None:
     """Nothing is masked off, the block is no square, there is one program id and no loop."""
     x = randn(4, 64)
     launch = recorded(lambda: softmax_over[(4,)](x, torch.empty(4, 64), 64, OTHER=0.0, BLOCK=64))
-    kinds = {switch.cause for switch in meanings(launch)}
+    kinds = {switch.cause for switch in usual(launch)}
     assert len(kinds) == 2 and any("comparison" in kind for kind in kinds) and any("power" in kind for kind in kinds)
 
 
@@ -91,12 +99,12 @@ def test_the_line_of_each_slip_is_the_users() -> None:
     x = randn(5, 50) + 3
     launch = recorded(lambda: normalized[(5,)](x, torch.empty(5, 50), 50, BLOCK=64))
     first = normalized.starting_line_number
-    names = [switch.name for switch in meanings(launch)]
+    names = [switch.name for switch in usual(launch)]
     assert f"lanes masked off (line {first + 3}) left out (line {first + 5})" in names
     assert f"other=-inf (line {first + 3})" in names
     # A kernel's constants stand for themselves.
     mask = recorded(lambda: below[(1,)](randn(8, 8), torch.empty(8, 8), WITH=True, N=8))
-    assert any(switch.name.startswith("< instead of <= (line") for switch in meanings(mask))
+    assert any(switch.name.startswith("< instead of <= (line") for switch in usual(mask))
 
 
 def test_each_kind_is_tried_a_few_times_only() -> None:
@@ -109,7 +117,7 @@ def test_each_kind_is_tried_a_few_times_only() -> None:
         tl.store(out_ptr + at, total, mask=at < n)
 
     launch = recorded(lambda: many[(1,)](randn(20, 50), torch.zeros(50), 50, BLOCK=64))
-    assert sum("other=" in switch.name for switch in meanings(launch)) == 12
+    assert sum("other=" in switch.name for switch in usual(launch)) == 12
 
 
 def test_integers_have_no_infinite_other() -> None:

@@ -43,6 +43,7 @@ class Experiment:
     place: str = ""  # its lines, if the name does not give them
     of_memory: bool = False  # it changes what memory holds before the launch, and not the kernel
     doubtful: bool = False  # the kernel would be unusual with the change: another one may be meant
+    rival: Experiment | None = None  # one at another line that explains as much, and is as likely
 
     @property
     def tried(self) -> str:
@@ -240,7 +241,10 @@ class Causes:
         parts = list(self.named)
         if named:
             first, *alike = sorted(named, key=lambda one: not one.removes)
-            parts.append(f"{first.cause}: {first.told()}")
+            told, rival = f"{first.cause}: {first.told()}", first.rival
+            if rival is not None:
+                told = _("either {one}, or {other}").format(one=told, other=f"{rival.cause}: {rival.told()}")
+            parts.append(told)
             parts += [_("{name} does the same").format(name=one.tried) for one in alike[:1] if one.doubtful]
         elif self.pair is not None:
             parts.append(self.pair.cause)

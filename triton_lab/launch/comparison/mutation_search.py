@@ -6,7 +6,8 @@ named only if both changes together leave nothing that rounding does not explain
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -19,10 +20,7 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment_results import Experiment, Half, Pairs
-from triton_lab.launch.comparison.mutations.addressing import addresses
-from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
-from triton_lab.launch.comparison.mutations.last_steps import LastSteps
-from triton_lab.launch.comparison.mutations.single_edits import SingleEdits
+from triton_lab.launch.comparison.mutations.experiments import Experiments
 from triton_lab.launch.comparison.mutations.written_kernel import as_written
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
@@ -55,84 +53,128 @@ class Search:
     other: Launch | None
     plain: list[Compared]
     runs: list[tuple[Switch, Experiment, float]] = field(default_factory=list)
+    seen: set[tuple[str, frozenset[int]]] = field(default_factory=set)
+    effects: set[bytes] = field(default_factory=set)  # what the kernel makes, unchanged and with each change
     probed: int = 0  # how many switches were run on some programs only
     all_probed: bool = True
 
     @classmethod
     def of(cls, side: Side, other: Launch | None, allowed: Mapping[str, Bound | None]) -> Search:
-        """A new search; ``allowed`` are the rounding bounds by argument, None if not known. Raises CannotReplay."""
+        """A new search; ``allowed`` are the rounding bounds by argument, None if not known. Raises CannotReplay.
+
+        The side gets the kernel as it was written, if that gives the same results.
+        """
         plain = side.held(replay(side.launch))
-        return cls(side, other, [replace(one, bound=allowed[one.name]) for one in plain])
+        written = replace(side, launch=as_written(side.launch))
+        try:
+            same = _bytes(written.held(replay(written.launch, strict=True))) == _bytes(plain)
+        except Exception:  # what the compiler leaves out of a launch may not even run
+            same = False
+        return cls(written if same else side, other, [replace(one, bound=allowed[one.name]) for one in plain])
+
+    @cached_property
+    def experiments(self) -> Experiments:
+        """The changes that follow from the kernel."""
+        wrong = [one.name for one in self.plain if not one.explained.all()]
+        return Experiments(self.side.launch, wrong or [one.name for one in self.plain if one.count])
 
     def one_by_one(self) -> Iterator[Experiment]:
-        """Try every change alone, up to the first that is the cause."""
+        """Try the usual changes alone, up to the first that is the cause; what they do is the start for pairs."""
         launch = self.side.launch
-        others = rarer(launch) if _telling(self.plain) else ()
-        seen: set[bytes] = {_bytes(self.plain)}
         slow = max(launch.seconds, launch.interpreted) > _SLOW and _telling(self.plain)
-        for switch in chain(addresses(launch, self.other), meanings(launch), others):
-            if slow and switch.grid is None and not self.probe.fits(switch):
-                self.probed += 1
-                continue
-            done, found = tried(self.side, switch, self.plain)
-            done = replace(
-                as_near(self.side, switch, done, found), doubtful=switch.unusual, of_memory=bool(switch.zeroed)
-            )
-            if done.helps and not done.names_it:
-                done = replace(done, telling=_telling(self.plain, found))
-            yield done
-            if done.names_it:
+        rarer = self.experiments.rarer() if _telling(self.plain) else ()
+        yield from self._explained(chain(self.experiments.usual(self.other), rarer), Budget(math.inf), slow, listed=True)
+
+    def casts(self, seconds: float) -> Iterator[Experiment]:
+        """The cast, or the narrow type, without which most of the error is gone, and the rest is rounding."""
+        budget = Budget(seconds)
+        for switch in self.experiments.roundings():
+            if budget.spent or is_late():
                 return
-            made = _bytes(found)
-            # A change with no effect, with the same effect as another, or that was stopped may still be half of a pair.
-            self.runs.append((switch, done, -1.0 if not found or made in seen else self._promise(found)))
-            seen.add(made)
+            done, results = tried(self.side, switch, self.plain)
+            done = as_near(self.side, switch, done, results)
+            if done.helps:
+                yield done
+            if done.helps and done.names_it:
+                return
 
     def derived(self, seconds: float, doubtful: Experiment | None = None) -> Iterator[Experiment]:
         """Try what follows from the kernel, for ``seconds``: on some programs first, and what fits there on all.
 
-        The first change that explains all is the cause, unless the kernel would be unusual with it: then others may
-        explain it as well, and a usual one among them is likelier. ``doubtful`` is such a change that is already known.
+        ``doubtful`` is an explanation that is already known, and would make the kernel unusual.
         """
-        wrong = [one.name for one in self.plain if not one.explained.all()]
-        if not _telling(self.plain):
-            return
-        side, budget = self._written(), Budget(seconds)
-        probe, edits = replace(self.probe, side=side), SingleEdits(side.launch, wrong)
-        found: list[Experiment] = []
-        # A last step may stand for many slips before it.
-        last = LastSteps(side.launch, wrong).switches(self.plain) if doubtful is None else ()
-        for switch in chain(edits.switches(), last):
-            if doubtful is not None and doubtful.place and not edits.decides(switch.ops):
-                continue  # what was changed is an address or a mask
+        if _telling(self.plain):
+            yield from self._explained(self.experiments.derived(self.probe), Budget(seconds), True, doubtful=doubtful)
+
+    def _explained(
+        self,
+        tiers: Iterable[Iterable[Switch]],
+        budget: Budget,
+        probing: bool,
+        doubtful: Experiment | None = None,
+        listed: bool = False,
+    ) -> Iterator[Experiment]:
+        """Try changes, up to the end of the first tier with one that explains all: the last one is the likeliest.
+
+        If the kernel would be unusual with it, others may explain it as well, and a usual one among them is likelier.
+        """
+        found: list[tuple[Switch, Experiment]] = []
+        for switch in (switch for tier in tiers for switch in (*_until(tier, lambda: budget.spent), None)):
+            if switch is None:  # the end of a tier
+                if any(not one.unusual for one, _unused in found):
+                    break
+                continue
             if budget.spent or is_late():
                 self.all_probed = False
                 break
-            self.probed += 1
-            if (switch.unusual and (found or doubtful)) or not probe.fits(switch):
+            if doubtful is not None and doubtful.place and not self.experiments.decides(switch.ops):
+                continue  # what was changed is an address or a mask
+            if switch.unusual and (found or doubtful):
                 continue
-            done, results = tried(side, switch, self.plain)
-            done = as_near(side, switch, done, results)
+            if (switch.name, switch.ops) in self.seen:
+                continue
+            self.seen.add((switch.name, switch.ops))
+            if probing and not switch.whole and switch.grid is None and not self.probe.fits(switch):
+                self.probed += 1
+                continue
+            done, results = tried(self.side, switch, self.plain)
+            done = as_near(self.side, switch, done, results)
+            done = replace(done, doubtful=switch.unusual, of_memory=bool(switch.zeroed))
+            if done.helps and not done.names_it:
+                done = replace(done, telling=_telling(self.plain, results))
             if done.names_it:
-                found.append(replace(done, doubtful=switch.unusual))
-                if not switch.unusual:
+                found.append((switch, done))
+                budget = Budget(min(budget.seconds, RIVALS))
+            elif listed:
+                yield done
+                made = _bytes(results)
+                # One with no effect, with the same effect as another, or that was stopped may be half of a pair.
+                promise = -1.0 if not results or made in self.effects else self._promise(results)
+                self.runs.append((switch, done, promise))
+                self.effects.add(made)
+        yield from self._ranked(found)
+
+    def _ranked(self, found: Sequence[tuple[Switch, Experiment]]) -> Iterator[Experiment]:
+        """The likeliest explanation, last: with the next one that is as good as it, at another line."""
+        ranked = sorted(found, key=lambda one: (one[0].unusual, not one[1].removes))
+        if not ranked:
+            return
+        (first, best), *others = ranked
+        for switch, done in others:
+            if switch.unusual == first.unusual and done.removes == best.removes:
+                if self._lines(switch).isdisjoint(self._lines(first)):
+                    best = replace(best, rival=done)
                     break
-                budget = Budget(min(seconds, RIVALS))
-        yield from reversed(found)
+        yield best
+
+    def _lines(self, switch: Switch) -> set[int]:
+        lines = (self.side.launch.lines.get(index) for index in switch.ops)
+        return {line.line for line in lines if line is not None}
 
     @cached_property
     def probe(self) -> Probe:
         """The few programs on which changes are tried first."""
         return Probe.of(self.side, self.plain)
-
-    def _written(self) -> Side:
-        """The side with the kernel as it was written, if that gives the same results."""
-        side = replace(self.side, launch=as_written(self.side.launch))
-        try:
-            same = _bytes(side.held(replay(side.launch, strict=True))) == _bytes(self.plain)
-        except Exception:  # what the compiler leaves out of a launch may not even run
-            same = False
-        return side if same else self.side
 
     def in_pairs(self, seconds: float) -> Pairs:
         """Try two changes at once, the most promising first, up to the first cause, for ``seconds`` at most."""
@@ -212,6 +254,14 @@ class Search:
         return replace(half, mends=count, where=told)
 
 
+def _until(switches: Iterable[Switch], spent: Callable[[], bool]) -> Iterator[Switch]:
+    """The switches, up to the first after the time has passed."""
+    for switch in switches:
+        yield switch
+        if spent():
+            return
+
+
 def _bytes(found: Sequence[Compared]) -> bytes:
     return b"".join(one.a.tobytes() for one in found)
 
@@ -223,6 +273,9 @@ def _telling(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
         counts = np.unique(np.asarray(wide(one.b))[wrong], return_counts=True)[1]
         whole = is_float(one.dtype) or counts.sum() >= _WHOLE
         if (len(counts) >= _DISTINCT and whole) or (len(counts) > 1 and counts.sum() - counts.max() >= _WHOLE):
+            return True
+        # One number for all of them: then which elements they are is no chance.
+        if not found and counts.sum() >= _WHOLE and np.count_nonzero(~wrong) >= _WHOLE:
             return True
     return False
 

@@ -15,7 +15,6 @@ from triton_lab.interpreter.variants.thread_reductions import Shares, fused_in_o
 from triton_lab.interpreter.variants.thread_scans import Turns, scans_in_order_of
 from triton_lab.ir import Op, Plan, Type, traits
 from triton_lab.ir.fma_contraction import accumulated, contracted
-from triton_lab.ir.other_axis import along_other_axis
 from triton_lab.ir.plan_edits import Edit, edited
 from triton_lab.launch.comparison.bounds.rounding_rules import APPROXIMATE
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
@@ -36,9 +35,10 @@ class Switch:
     additions, and ``accumulates`` whether dots are fused with theirs. ``layers`` wrap the table (see
     `interpreter_changes`), and ``redirects``, which move loads and stores, wrap those. ``ops`` are the operations that
     it changes, by index. ``grid`` is another grid, ``zeroed`` an argument that is filled with zeros before the launch,
-    and ``exchanged`` are two arguments to exchange. ``place`` has the lines, if the name does not. ``turned`` are
-    operations, by index, that go along the other axis. ``edits`` replace operations, by index, in the plan.
-    ``unusual``: what it makes of the kernel is written less often than what stands there, such as ``<= n``.
+    and ``exchanged`` are two arguments to exchange. ``place`` has the lines, if the name does not. ``edits``
+    replace operations, by index, in the plan.
+    ``unusual``: what it makes of the kernel is written less often than what stands there, such as ``<= n``. ``whole``:
+    what it does shows only if all programs run.
     """
 
     name: str
@@ -53,14 +53,13 @@ class Switch:
     zeroed: str = ""
     exchanged: tuple[str, ...] = ()
     place: str = ""
-    turned: frozenset[int] = frozenset()
     edits: tuple[tuple[int, Edit], ...] = ()
     unusual: bool = False
+    whole: bool = False
 
     def executable(self, plan: Plan) -> Executable:
         """The plan to run with this switch on."""
         plan = edited(plan, self.edits) if self.edits else plan
-        plan = along_other_axis(plan, self.turned) if self.turned else plan
         plan = accumulated(plan) if self.accumulates else plan
         table = table_of(self.table, (*self.layers, *self.redirects))
         return Executable.of(contracted(plan) if self.fuses else plan, table)
@@ -91,7 +90,6 @@ class Switch:
             self.grid or other.grid,
             self.zeroed or other.zeroed,
             self.exchanged or other.exchanged,
-            turned=self.turned ^ other.turned,
             edits=(*self.edits, *other.edits),
         )
 

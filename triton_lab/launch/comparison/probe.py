@@ -27,13 +27,17 @@ _MENDED, _ROUNDINGS = 0.95, 256
 
 @dataclass(frozen=True)
 class Probe:
-    """The ``programs`` to run, None for all; by argument the elements to look at, and what they held ``before``."""
+    """The ``programs`` to run, None for all; by argument the elements to look at, and what they held ``before``.
+
+    ``own`` says which of these elements the programs store in the launch, and no others do.
+    """
 
     side: Side
     programs: Array | None
     elements: Mapping[str, Array]
     before: Mapping[str, Array]
     plain: Mapping[str, Compared]
+    own: Mapping[str, Array]
 
     @classmethod
     def of(cls, side: Side, plain: Sequence[Compared]) -> Probe:
@@ -43,6 +47,7 @@ class Probe:
         """
         launch = side.launch
         stored: dict[str, list[Array]] = {}
+        by: dict[str, list[Array]] = {}
         wrong = {one.name: ~np.asarray(one.explained).reshape(-1) for one in plain}
         programs: set[int] = set()
         together = {one.kind for one in launch.done if one.argument in wrong} - {"store"}
@@ -55,34 +60,48 @@ class Probe:
                 mine = np.broadcast_to(event.programs.reshape(-1, *(1,) * (where.ndim - 1)), where.shape)
                 there = event.active() & (where >= 0)
                 stored.setdefault(access.argument, []).append(where[there])
+                by.setdefault(access.argument, []).append(mine[there])
                 if len(programs) < _PROGRAMS:
                     hit = np.unique(mine[there][bad[where[there]]])
                     programs.update(hit[: _PROGRAMS - len(programs)].tolist())
-        elements, before = {}, {}
+        elements, before, own = {}, {}, {}
         memory = launch.snapshot.memory() if launch.snapshot is not None else None
         for one in plain:
             at = np.arange(min(one.a.size, _ELEMENTS))
             if one.a.size > _ELEMENTS and one.name in stored:
                 at = np.unique(np.concatenate(stored[one.name]))[:_ELEMENTS]
             elements[one.name] = at
+            mine = np.zeros(one.a.size, np.bool_)
+            if one.name in stored:
+                where, which = np.concatenate(stored[one.name]), np.isin(np.concatenate(by[one.name]), list(programs))
+                mine[where[which]] = True
+                mine[where[~which]] = False
+            own[one.name] = mine[at]
             if memory is not None:
                 before[one.name] = read(memory, launch.argument(one.name)).reshape(-1)[at]
         chosen = np.array(sorted(programs), np.int64) if programs and before else None
-        return cls(side, chosen, elements, before, {one.name: one for one in plain})
+        return cls(side, chosen, elements, before, {one.name: one for one in plain}, own)
 
     def fits(self, switch: Switch) -> bool:
         """Whether each element that the programs store is near what was expected, some wrong ones among them."""
+        found = self.run(switch)
+        right = [self._right(name, self.elements[name], each) for name, each in (found or {}).items()]
+        return all(fits for fits, _ in right) and any(mended for _, mended in right)
+
+    def run(self, switch: Switch) -> dict[str, Array] | None:
+        """What is at the elements after a run of the programs; None if the run was stopped."""
         launch = self.side.launch
         try:
             executable = switch.executable(launch.executable.plan)
             memory = replay(switch.launch(launch), executable=executable, programs=self.programs, strict=True)
         except Exception:  # an edit may make of a kernel what Triton would refuse
-            return False
-        found = [
-            self._right(name, at, read(memory, launch.argument(name)).reshape(-1)[at])
-            for name, at in self.elements.items()
-        ]
-        return all(fits for fits, _ in found) and any(mended for _, mended in found)
+            return None
+        return {name: read(memory, launch.argument(name)).reshape(-1)[at] for name, at in self.elements.items()}
+
+    def wrong(self, name: str) -> Array:
+        """Which of the elements that the chosen programs store are wrong."""
+        bad = ~np.asarray(self.plain[name].explained).reshape(-1)[self.elements[name]]
+        return bad if self.programs is None else bad & self.own[name]
 
     def _right(self, name: str, at: Array, found: Array) -> tuple[bool, bool]:
         """Whether all that was stored is right: what was wrong is much nearer, and what was right is so still.
@@ -92,7 +111,7 @@ class Probe:
         if self.programs is not None:
             # Others than the chosen programs store the rest.
             was = self.before[name]
-            here = np.flatnonzero((found != was) & ~((found != found) & (was != was)))
+            here = np.flatnonzero(((found != was) & ~((found != found) & (was != was))) | self.own[name])
             at, found = at[here], found[here]
         one = self.plain[name]
         expected, before = (np.asarray(each).reshape(-1)[at] for each in (self.side.against[name], one.a))

@@ -148,6 +148,7 @@ def named_factor(factor: float, launch: Launch, error: float) -> str:
                 f"1 / {name}": 1 / value,
                 f"sqrt({name})": value**0.5,
                 f"1 / sqrt({name})": value**-0.5,
+                **({f"1 - {name}": 1 - value, f"1 / (1 - {name})": 1 / (1 - value)} if value < 1 else {}),
             }
             for told, number in forms.items():
                 if abs(abs(factor) - number) <= error * number:

@@ -69,6 +69,10 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
         for is_rounding in (False, True) if bounded else (True, False):
             if any(one.names_it for one in found) or any(one.found for one in pairs) or is_late():
                 break
+            if is_rounding and not bounded:
+                found += _in_time(_casts(comparison))
+                if any(one.names_it for one in found):
+                    break
             if is_rounding:
                 nearer = _in_time(_experiments(comparison))
                 # A rounding that is known not to be the cause must not be named for reducing the error. What a GPU does
@@ -115,6 +119,19 @@ def _sides(comparison: Comparison) -> list[Side]:
         names = dict(zip(mine, comparison.names, strict=False))
         sides.append(Side(comparison.titles[1], comparison.other, {names[name]: mine[name] for name in mine}))
     return sides
+
+
+def _casts(comparison: Comparison) -> Iterator[Experiment]:
+    """The casts of a kernel, of which one alone may round what was expected not to be rounded."""
+    if comparison.other is not None or comparison.launch.target == "gpu":
+        return
+    written = [one for one in comparison if one.written]
+    side = Side(f"{comparison.launch.kernel} (CPU)", comparison.launch, {one.name: one.b for one in written})
+    try:
+        search = Search.of(side, None, {one.name: one.bound for one in written})
+    except CannotReplay:
+        return
+    yield from search.casts(PAIRS)
 
 
 def _experiments(comparison: Comparison) -> Iterator[Experiment]:

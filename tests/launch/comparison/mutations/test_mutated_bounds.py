@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import triton.language as tl
 from tests.launch.comparison.kernels import recorded
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.launch_results import of_launch, read
-from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
+from triton_lab.launch.comparison.mutations.experiments import Experiments
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay.replay_run import replay
 
@@ -68,9 +69,10 @@ def run(how: str) -> Launch:
 
 
 def of_mutation(launch: Launch, wanted: Callable[[str], bool]) -> tuple[Any, Any]:
-    """The results and the bound with the only switch whose name is ``wanted``."""
-    every = [*meanings(launch), *rarer(launch)]
-    (switch,) = [one for one in every if wanted(one.name)]
+    """The results and the bound with the first switch whose name is ``wanted``."""
+    experiments = Experiments(launch, ["out_ptr"])
+    tiers = chain(experiments.usual(None), experiments.rarer(), experiments.derived([]))
+    switch = next(one for tier in tiers for one in tier if wanted(one.name))
     executable = switch.executable(launch.executable.plan)
     memory = replay(launch, executable=executable)
     return read(memory, launch.argument("out_ptr")), bounds(launch, False, executable=executable)["out_ptr"]
@@ -82,12 +84,12 @@ MEANT = [
     ("difference", "exchanged", "both sides of - exchanged"),
     ("root", "reciprocal root", "rsqrt instead of sqrt"),
     ("root", "root with an epsilon", "1e-05 added"),
-    ("exp", "exp of the negative", "the argument of exp"),
+    ("exp", "exp of the negative", "x with the other sign"),
     ("exp", "exp below the greatest", "the maximum of each row"),
-    ("mean", "mean of n", "n instead of N as divisor"),
+    ("mean", "mean of n", "n instead of N"),
     ("greatest", "total", "sum instead of max"),
     ("total", "greatest", "max instead of sum"),
-    ("dot", "transposed dot", "the second operand"),
+    ("dot", "transposed dot", "y transposed"),
 ]
 
 

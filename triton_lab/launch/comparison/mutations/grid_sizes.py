@@ -1,9 +1,10 @@
-"""Switches for other grids, and for arguments that hold zeros before the launch."""
+"""Switches of the launch: other grids, exchanged arguments, and arguments that hold zeros before it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,3 +82,18 @@ def zeroed(launch: Launch) -> Iterator[Switch]:
             yield Switch(
                 name, _("the contents of {name} before the launch").format(name=argument.name), zeroed=argument.name
             )
+
+
+def arguments(launch: Launch) -> Iterator[Switch]:
+    """Switches for two exchanged tensors that are only read, or two exchanged scalars."""
+    read = {one.argument for one in launch.done if one.kind == "load"}
+    written = {one.argument for one in launch.done if one.kind != "load"}
+    tensors = [one for one in launch.arguments if one.kind == "tensor" and one.name in read - written]
+    scalars = [one for one in launch.arguments if one.kind == "scalar"]
+    names = launch.executable.plan.kernel.names
+    there = {names[number] for number in launch.executable.plan.kernel.arguments}
+    for one, two in [*combinations(tensors, 2), *combinations(scalars, 2)]:
+        alike = (one.dtype, one.shape) == (two.dtype, two.shape) and type(one.value) is type(two.value)
+        if alike and {one.name, two.name} <= there and (one.kind == "tensor" or one.value != two.value):
+            name = _("{name} and {name_2} exchanged").format(name=one.name, name_2=two.name)
+            yield Switch(name, _("the order of the arguments"), exchanged=(one.name, two.name))

@@ -11,12 +11,20 @@ from triton_lab.backend.source.kernel_source import is_tritons
 from triton_lab.ir import Op, Type, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Function, Region
+from triton_lab.ir.plan_edits import Edit
 from triton_lab.ir.value_flow import conditions
 from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, source
+from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+
+
+def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit) -> Switch:
+    """A switch that edits one operation, or each of several."""
+    ops = [op] if isinstance(op, Op) else op
+    return Switch(name, cause, edits=tuple((one.index, edit) for one in ops), ops=frozenset(one.index for one in ops))
 
 
 @dataclass(frozen=True)
@@ -99,12 +107,21 @@ class KernelScope:
     def uses(self) -> Iterator[tuple[Op, int]]:
         """The operands of `ops` that the user gave: of functions of the library those that come from outside of it."""
         for op in self.ops:
-            if op.regions and op.name != "scf.for":
+            if op.regions and op.name != "scf.for" and op.name not in traits.FOLDS:
                 continue
-            for k, number in enumerate(op.operands[:3] if op.regions else op.operands):
+            for k, number in enumerate(op.operands):
                 maker = self.made.get(number)
                 if op.index not in self.library or maker is None or maker.index not in self.library:
                     yield op, k
+
+    def together(self) -> Iterator[list[tuple[Op, int]]]:
+        """The operands on one line that take one value, where there are several: what is written there once or twice."""
+        found: dict[tuple[int, int], list[tuple[Op, int]]] = {}
+        for op, k in self.uses():
+            line = self.launch.lines.get(op.index)
+            if line is not None and op.operands[k] in self.names:
+                found.setdefault((line.line, op.operands[k]), []).append((op, k))
+        yield from (group for group in found.values() if len({op.index for op, _k in group}) > 1)
 
     @cached_property
     def scope(self) -> Mapping[int, Sequence[int]]:
@@ -123,6 +140,10 @@ class KernelScope:
 
         within(self.function.body, [])
         return found
+
+    def visible(self, op: Op) -> set[int]:
+        """The named values that an operation may take."""
+        return set(self.scope.get(op.index, ()))
 
     @cached_property
     def place(self) -> Mapping[int, int]:
@@ -144,6 +165,24 @@ class KernelScope:
     def where(self, *ops: Op) -> str:
         """The lines of operations, as the end of a title."""
         return lines_of(self.launch, *ops)
+
+    def where_given(self, op: Op, position: int) -> str:
+        """The line on which a loop's accumulator gets its start value; of other operands that of the operation."""
+        line = self.launch.lines.get(op.index)
+        if op.name == "scf.for" and position > 2 and line is not None:
+            name = self.names.get(op.regions[0].blocks[0].arguments[position - 2], "")
+            before = [each for each in self.assigned.get(name, ()) if each < line.line]
+            if before:
+                return f" (line {max(before)})"
+        return lines_of(self.launch, op)
+
+    @cached_property
+    def assigned(self) -> Mapping[str, Sequence[int]]:
+        """The lines on which each variable gets a value; none for a launch of a file."""
+        found: dict[str, list[int]] = {}
+        for variable in self.launch.variables if self.launch.compiled[0] is not None else ():
+            found.setdefault(variable.name, []).append(variable.line)
+        return found
 
     def called(self, number: int) -> str:
         """What the user calls a value."""

@@ -8,27 +8,24 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from triton_lab import messages
-from triton_lab.ir import Op, effects, traits
+from triton_lab.ir import Op, effects
 from triton_lab.ir.plan_edits import Edit, Editor, with_computed, with_operand
 from triton_lab.launch.comparison.argument_difference import Compared
-from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.comparison.mutations.operators import switch_of
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
+from triton_lab.launch.comparison.mutations.operator_edits import FUNCTIONS
 from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import named_factor, numbers
 from triton_lab.localization import _
 
-_FUNCTIONS = sorted(
-    traits.names(lambda trait: trait.dialect == "math" and trait.numbers == "float" and bool(trait.siblings))
-)
 _ROUNDINGS = 256  # a factor and a term fit up to so many roundings
 
 
 class LastSteps(KernelScope):
     """The switches that add a step before the stores of floats."""
 
-    def switches(self, plain: Sequence[Compared]) -> Iterator[Switch]:
+    def last_steps(self, plain: Sequence[Compared]) -> Iterator[Switch]:
         """Those for all stores; ``plain`` are the results as they are, compared with what was expected."""
         compared = {one.name: one for one in plain}
         for op in self.stores:
@@ -45,7 +42,7 @@ class LastSteps(KernelScope):
                 if name in compared:
                     for told, function, number in self._fits(compared[name]):
                         yield step(told, with_computed(at, function, other=number))
-            for function in _FUNCTIONS:
+            for function in FUNCTIONS:
                 yield step(function.partition(".")[2], with_computed(at, function))
             for axis in reversed(range(len(self.type(op.operands[at]).shape))):
                 told = _("divided by its sum along axis {axis}").format(axis=axis)

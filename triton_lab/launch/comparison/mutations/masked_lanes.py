@@ -15,7 +15,7 @@ from triton_lab.interpreter.runtime_values import Value as Held
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.effects import operands_of
-from triton_lab.ir.plan_edits import Edit, Editor, renamed, with_operand
+from triton_lab.ir.plan_edits import Edit, Editor, with_operand
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
 from triton_lab.launch.comparison.mutations.ir_query import (
     behind,
@@ -137,29 +137,3 @@ def _as(value: float, type: Type) -> float:
         largest: int = (1 << (type.bits - 1)) - 1
         return largest if value > 0 else -largest - 1
     return value
-
-
-# --- Reduction functions ------------------------------------------------------------------------------
-
-# What a reduction may do, by the kind of its elements.
-_FOLDS = {
-    "float": {"sum": "arith.addf", "max": "arith.maxnumf", "min": "arith.minnumf"},
-    "integer": {"sum": "arith.addi", "max": "arith.maxsi", "min": "arith.minsi"},
-}
-
-
-def folds(launch: Launch) -> Iterator[Switch]:
-    """Switches that exchange sum, maximum and minimum in a reduction."""
-    for op in ops_of(launch, "tt.reduce"):
-        inner = op.regions[0].blocks[0].ops[:-1]
-        trait = traits.of(inner[0].name)
-        held = {1: "max", -1: "min"}.get(trait.extreme, "sum" if trait.symbol == "+" else None)
-        if len(inner) != 1 or held is None:
-            continue
-        for name, meant in _FOLDS[trait.numbers or "float"].items():
-            if name != held:
-                title = _("{name} instead of {held}{lines_of}").format(
-                    name=name, held=held, lines_of=lines_of(launch, op)
-                )
-                edits = ((inner[0].index, renamed(meant)),)
-                yield Switch(title, _("the kind of reduction"), edits=edits, ops=indices([op]))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_attributes, with_computed, with_constant, with_operand
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.ir_query import constant
-from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.comparison.mutations.operators import switch_of
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for, with_factor, with_value
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
@@ -26,7 +26,9 @@ class OperandEdits(KernelScope):
 
         ``stored``: only for what is stored.
         """
-        for op, k in self.uses():
+        together = self.together() if alike and not stored else ()
+        for places in (*([use] for use in self.uses()), *together):
+            op, k = places[0]
             if (not alike and op.index in self.library) or (stored and op not in self.stores):
                 continue
             number, name = op.operands[k], self.called(op.operands[k])
@@ -40,7 +42,9 @@ class OperandEdits(KernelScope):
                     title = _("{other} instead of {name}{lines_of}").format(
                         other=self.names[other], name=name, lines_of=self.where(op)
                     )
-                    yield switch_of(title, _("a wrong value"), op, with_value(k, other))
+                    edits = tuple((each.index, with_value(at, other)) for each, at in places)
+                    ops = frozenset(each.index for each, _at in places)
+                    yield Switch(title, _("a wrong value"), edits=edits, ops=ops)
 
     def constants(self, near: bool) -> Iterator[Switch]:
         """``near``: the neighbours of a constant, its half, its double and its negative; else the launch's numbers."""
@@ -52,53 +56,85 @@ class OperandEdits(KernelScope):
             if held is None or type.is_pointer or type.bits == 1 or math.isnan(held):
                 continue
             likely = [held - 1, held + 1, held / 2, held * 2, -held, 0, 1]
+            starts = op.name == "scf.for" and k > 2
+            if starts and type.is_float:
+                likely = [0, -math.inf, math.inf, 1, *likely]
             far = [1 / held if held else 1, *known.values()]
-            far += [each for one in known.values() for each in (one - 1, one / 2, one * 2)]
+            far += [each for one in known.values() for each in (one - 1, one / 2, one * 2, held * one)]
             for other in dict.fromkeys(likely if near else [one for one in far if one not in likely]):
                 whole = type.is_float or (math.isfinite(other) and other == int(other) and abs(other) < 2**31)
                 if other != held and whole:
                     title = _("{other} instead of {name}{lines_of}").format(
-                        other=named.get(other, f"{other:g}"), name=f"{held:g}", lines_of=self.where(op)
+                        other=named.get(other, f"{other:g}"),
+                        name=named.get(held, f"{held:g}"),
+                        lines_of=self.where_given(op, k),
                     )
-                    made = switch_of(title, _("a wrong number"), op, with_constant(k, other))
-                    yield replace(made, unusual=_is_usual(held) and not _is_usual(other))
+                    cause = _("the start value of an accumulator") if starts else _("a wrong number")
+                    made = switch_of(title, cause, op, with_constant(k, other))
+                    yield replace(made, unusual=_is_usual(held) and not _is_usual(other) and other not in named)
 
-    def ranges(self) -> Iterator[Switch]:
-        """Loops that end a step or a number earlier or later, or begin so, and ranges of lanes that begin elsewhere."""
-        for op in self.own:
-            if op.name == "scf.for":
-                for k, word in ((1, _("ends")), (0, _("begins"))):
-                    for step in (True, False):
-                        for sign, name in (("+", "arith.addi"), ("-", "arith.subi")):
-                            title = _("a loop that {begins} {sign} {step}{lines_of}").format(
-                                begins=word, sign=sign, step=_("a step") if step else "1", lines_of=self.where(op)
-                            )
-                            made = switch_of(title, _("where a loop begins or ends"), op, _moved(k, name, step))
-                            yield replace(made, unusual=True)
+    def neighbours(self) -> Iterator[Switch]:
+        """One more or one less of a scalar integer that has a name, and its sum with another one."""
+        for op, k in self.uses():
+            number = op.operands[k]
+            type = self.type(number)
+            if type.shape or not type.is_integer or type.bits == 1 or number not in self.names:
+                continue
+            others = [each for each in self.scope.get(op.index, ()) if self.type(each) == type]
+            for sign, name in (("-", "arith.subi"), ("+", "arith.addi")):
+                for told, edit in [
+                    ("1", with_computed(k, name, other=1)),
+                    *((self.names[each], with_factor(k, name, each)) for each in others if each != number),
+                ]:
+                    title = _("{one} {sign} {other} instead of it{lines_of}").format(
+                        one=self.called(number), sign=sign, other=told, lines_of=self.where(op)
+                    )
+                    yield switch_of(title, _("a wrong value"), op, edit)
+
+    def swapped(self) -> Iterator[Switch]:
+        """Two values of one type that stand on a line, each in the place of the other."""
+        lines: dict[int, list[tuple[Op, int]]] = {}
+        for op, k in self.uses():
+            line = self.launch.lines.get(op.index)
+            if line is not None and op.operands[k] in self.names:
+                lines.setdefault(line.line, []).append((op, k))
+        for places in lines.values():
+            values = list(dict.fromkeys(op.operands[k] for op, k in places))
+            for one, two in combinations(values, 2):
+                if self.type(one) != self.type(two):
+                    continue
+                there = [(op, k) for op, k in places if op.operands[k] in (one, two)]
+                if all({one, two} <= self.visible(op) for op, _k in there) and len(there) > 1:
+                    title = _("{one} and {two} exchanged{lines_of}").format(
+                        one=self.names[one], two=self.names[two], lines_of=self.where(there[0][0])
+                    )
+                    edits = tuple(
+                        (op.index, with_operand(k, two if op.operands[k] == one else one)) for op, k in there
+                    )
+                    ops = frozenset(op.index for op, _k in there)
+                    yield Switch(title, _("two values that are exchanged"), edits=edits, ops=ops)
 
     def program_ids(self) -> Iterator[Switch]:
         """The id along another axis, for all uses of an id and for one."""
         extents = [k for k, extent in enumerate(self.launch.grid) if extent > 1]
         ids = [op for op in reversed(self.own) if op.name == "tt.get_program_id"]
         held = [op.attributes["axis"] for op in ids]
+        for one, two in combinations(sorted(set(held)), 2):
+            both = [op for op in ids if op.attributes["axis"] in (one, two)]
+            title = f"program_id({one}) and program_id({two}) exchanged{self.where(*both)}"
+            edits = tuple((op.index, with_attributes(axis=one + two - op.attributes["axis"])) for op in both)
+            yield Switch(title, _("the axes of the program ids"), edits=edits, ops=frozenset(op.index for op in both))
         for op in ids:
             axis = op.attributes["axis"]
             for other in (k for k in range(3) if k != axis and (k in extents or axis in extents)):
                 title = f"program_id({other}) instead of program_id({axis}){self.where(op)}"
                 made = switch_of(title, _("a program id along another axis"), op, with_attributes(axis=other))
                 yield replace(made, unusual=held.count(axis) == 1 and (other in held or axis in extents))
-
-    def masks(self) -> Iterator[Switch]:
-        """Another mask in scope for an access that has one, or as a further condition."""
-        for op in self.own:
-            at = effects.operands_of(op).mask if effects.is_access(op) else None
-            if at is not None:
-                for other in self.scope.get(op.index, ()):
-                    if self.type(other) == self.type(op.operands[at]) and other != op.operands[at]:
-                        title = _("{other} as a further condition{lines_of}").format(
-                            other=self.names[other], lines_of=self.where(op)
-                        )
-                        yield switch_of(title, _("a mask"), op, with_factor(at, "arith.andi", other))
+        for axis in extents:
+            for op in self.own:
+                if axis not in held and op.name == "tt.make_range":
+                    title = f"program_id({axis}) * {self.type(op.results[0]).size} added{self.where(op)}"
+                    yield switch_of(title, _("a program id that is missing in the offsets"), op, _added(axis))
 
     def factors(self, everywhere: bool) -> Iterator[Switch]:
         """A value in scope by which a float is multiplied or divided, lane by lane or by rows, or that is added.
@@ -124,7 +160,7 @@ class OperandEdits(KernelScope):
                 for other in self.scope.get(op.index, ()):
                     given, type = self.type(other), self.type(op.operands[k])
                     if other != op.operands[k] and given.bits > 1 and may_stand_for(given, type, rows=True):
-                        yield from self._with_factor(op, k, other, not everywhere and given.shape == type.shape)
+                        yield from self._with_factor(op, k, other, not everywhere or given.shape == type.shape)
 
     def _with_factor(self, op: Op, k: int, other: int, sums: bool) -> Iterator[Switch]:
         ways = [("arith.mulf", _("multiplied by")), ("arith.divf", _("divided by"))]
@@ -136,34 +172,26 @@ class OperandEdits(KernelScope):
             yield switch_of(title, cause, op, with_factor(k, name, other))
 
     def strides(self) -> Iterator[Switch]:
-        """A number of the launch by which a block of integers or a program id is multiplied, or that is added."""
-        for op in self.own:
-            if traits.of(op.name).kind not in (Kind.ELEMENTWISE, Kind.MOVES, Kind.CREATES):
+        """A number of the launch by which an integer is multiplied, in one place or everywhere on its line."""
+        single = [[(op, k)] for op in self.own for k in range(len(op.operands)) if not op.regions]
+        for places in (*self.together(), *single):
+            op, k = places[0]
+            number, type = op.operands[k], self.type(op.operands[k])
+            usual = traits.of(op.name).kind in (Kind.ELEMENTWISE, Kind.MOVES, Kind.CREATES)
+            if not usual or not type.is_integer or type.bits == 1 or constant(self.made, number) is not None:
                 continue
-            for k, number in enumerate(op.operands):
-                type, maker = self.type(number), self.made.get(number)
-                if not type.is_integer or type.bits == 1 or maker is None or maker.name == "arith.constant":
-                    continue
-                for other in self.scope.get(op.index, ()):
-                    given = self.type(other)
-                    if not given.shape and given.is_integer and given.bits > 1 and other != number:
-                        title = _("{name} {multiplied} {other}{lines_of}").format(
-                            name=self.called(number),
-                            multiplied=_("multiplied by"),
-                            other=self.names[other],
-                            lines_of=self.where(op),
-                        )
-                        yield switch_of(title, _("a missing factor"), op, with_factor(k, "arith.muli", other))
-
-    def rounded(self) -> Iterator[Switch]:
-        """Arithmetic of float16 and bfloat16 in float32, and integers as the floats that they become."""
-        for op in self.own:
-            narrow = bool(op.results) and self.type(op.results[0]).is_float and self.type(op.results[0]).bits < 32
-            if narrow and traits.of(op.name).kind is Kind.ELEMENTWISE:
-                title = _("float32 in {symbol}{lines_of}").format(
-                    symbol=traits.of(op.name).symbol or op.name.partition(".")[2], lines_of=self.where(op)
-                )
-                yield switch_of(title, _("a missing cast"), op, _in_float32)
+            for other in self.scope.get(op.index, ()):
+                given = self.type(other)
+                if not given.shape and given.is_integer and given.bits > 1 and other != number:
+                    title = _("{name} {multiplied} {other}{lines_of}").format(
+                        name=self.called(number),
+                        multiplied=_("multiplied by"),
+                        other=self.names[other],
+                        lines_of=self.where(op),
+                    )
+                    edits = tuple((each.index, with_factor(at, "arith.muli", other)) for each, at in places)
+                    ops = frozenset(each.index for each, _at in places)
+                    yield Switch(title, _("a missing factor"), edits=edits, ops=ops)
 
     def spread(self) -> Iterator[Switch]:
         """A row that is broadcast as a column, or the other way round, in square blocks; a square one transposed."""
@@ -191,33 +219,24 @@ def _is_usual(value: float) -> bool:
     return value == 0 or not math.isfinite(value) or math.frexp(abs(value))[0] == 0.5
 
 
-def _moved(position: int, name: str, step: bool) -> Edit:
-    """A loop with its start (0) or end (1) moved by its step, or by one."""
-
-    def edit(editor: Editor, op: Op) -> Sequence[Op]:
-        number, type = op.operands[position], editor.type(op.operands[position])
-        one = [] if step else [editor.constant(op, 1, type)]
-        moved = editor.op(op, name, (number, op.operands[2] if step else one[0].results[0]), type)
-        return [*one, moved, *with_operand(position, moved.results[0])(editor, op)]
-
-    return edit
-
-
 def _transposed(editor: Editor, op: Op) -> Sequence[Op]:
     type = editor.type(op.operands[0])
     turned = editor.op(op, "tt.trans", op.operands, replace(type, shape=type.shape[::-1]), {"order": [1, 0]})
     return [turned, replace(op, operands=turned.results)]
 
 
-def _in_float32(editor: Editor, op: Op) -> Sequence[Op]:
-    """The operation computed in float32, and its result rounded to the type that it has."""
-    wide = [
-        editor.op(op, "arith.extf", (one,), replace(editor.type(one), element="f32"))
-        if editor.type(one).is_float and editor.type(one).bits < 32
-        else None
-        for one in op.operands
-    ]
-    operands = [made.results[0] if made else one for made, one in zip(wide, op.operands, strict=True)]
-    type = editor.type(op.results[0])
-    done = editor.op(op, op.name, operands, replace(type, element="f32"), op.attributes)
-    return [*filter(None, wide), done, replace(op, name="arith.truncf", operands=done.results, attributes={})]
+def _added(axis: int) -> Edit:
+    """A range that starts further on for each program, by its extent."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        type = editor.type(op.results[0])
+        one = replace(type, shape=())
+        program = editor.op(op, "tt.get_program_id", (), one, {"axis": axis})
+        extent = editor.constant(op, type.size, one)
+        start = editor.op(op, "arith.muli", (*program.results, *extent.results), one)
+        starts = editor.op(op, "tt.splat", start.results, type)
+        own = replace(op, results=(editor.value(type),))
+        whole = replace(editor.op(op, "arith.addi", (*own.results, *starts.results), type), results=op.results)
+        return [own, program, extent, start, starts, whole]
+
+    return edit

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_lab.ir import Op, Type, effects, traits
-from triton_lab.ir.plan import Region
 from triton_lab.ir.plan_edits import Edit, Editor, exchanged, renamed, with_attributes, with_computed
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison.mutations.ir_query import constant
-from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.comparison.mutations.operators import switch_of
+from triton_lab.launch.comparison.mutations.ir_query import constant, unused
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
+from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
+from triton_lab.launch.comparison.mutations.value_conversion import with_factor
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
 
 _SYMBOLS = ("+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^")
@@ -42,6 +43,14 @@ _PREDICATES = {
 _NEAR = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="), "==": ("!=",), "!=": ("==",)}
 # Ranges of numbers begin at what is compared, and end before it.
 _USUAL = ("<", ">=", "==", "!=")
+# The functions of one float that programs call.
+FUNCTIONS = sorted(
+    traits.names(lambda trait: trait.dialect == "math" and trait.numbers == "float" and bool(trait.siblings))
+    | {"math.absf"}
+)
+_DIVISIONS = traits.names(lambda trait: trait.symbol in ("//", "%") and trait.signed is True)
+_TINY = (1e-5, 1e-6, 1e-8, 1e-12)
+_UNEQUAL, _LESS = 1, 2  # predicates of arith.cmpi
 
 
 class OperatorEdits(KernelScope):
@@ -67,7 +76,7 @@ class OperatorEdits(KernelScope):
                     title = _("{new} instead of {old}{lines_of}").format(new=other, old=held, lines_of=self.where(op))
                     number = known[other] + 4 * (unsigned and other not in ("==", "!="))
                     made = switch_of(title, "a comparison", op, with_attributes(predicate=number))
-                    yield replace(made, unusual=other not in _USUAL)
+                    yield replace(made, unusual=other not in _USUAL and trait.numbers == "integer")
 
     def siblings(self, likely: bool) -> Iterator[Switch]:
         """Another operator, or another function of one number: ``likely`` ones, or all others."""
@@ -81,7 +90,7 @@ class OperatorEdits(KernelScope):
                     taken &= bool(there.symbol) or not trait.symbol
                     fits = there.bitwise == trait.bitwise and (not bits or there.bitwise)
                     if other != op.name and taken is likely and fits:
-                        yield self._renamed(op, other)
+                        yield self._renamed(other, op)
             elif likely and op.name == "tt.addptr":
                 before = self.made.get(op.operands[0])
                 if before is not None and before.name == op.name:
@@ -89,54 +98,28 @@ class OperatorEdits(KernelScope):
                     if self.type(offsets[0]) == self.type(offsets[1]):
                         title = _("{new} instead of {old}{lines_of}").format(new="*", old="+", lines_of=self.where(op))
                         yield switch_of(title, "an operator", op, _multiplied(before.operands[0], *offsets))
-            elif likely and trait.is_lane_by_lane and len(op.operands) == 1 and trait.kind is Kind.ELEMENTWISE:
-                for other in dict.fromkeys((*trait.siblings, trait.inverse or "")):
-                    if other:
-                        yield self._renamed(op, other)
+            elif likely and _is_function(op):
+                others = [one for one in dict.fromkeys((*trait.siblings, trait.inverse or "")) if one]
+                alike = [each for each in self.own if each.name == op.name]
+                for other in others[:1] if len(alike) > 1 and op is alike[0] else ():
+                    yield self._renamed(other, *alike)
+                for other in others:
+                    yield self._renamed(other, op)
 
-    def _renamed(self, op: Op, other: str) -> Switch:
-        names = [traits.of(name).symbol or name.partition(".")[2] for name in (other, op.name)]
-        title = _("{new} instead of {old}{lines_of}").format(new=names[0], old=names[1], lines_of=self.where(op))
-        made = switch_of(title, "an operator", op, renamed(other))
+    def _renamed(self, other: str, *ops: Op) -> Switch:
+        """``other`` in place of operations of one name."""
+        op = ops[0]
+        called = {1: "maximum", -1: "minimum"}
+        names = [
+            traits.of(name).symbol or called.get(traits.of(name).extreme) or name.partition(".")[2]
+            for name in (other, op.name)
+        ]
+        title = _("{new} instead of {old}{lines_of}").format(new=names[0], old=names[1], lines_of=self.where(*ops))
+        bases = traits.of(op.name).inverse and traits.of(other).inverse
+        function = _("the base of a power or logarithm") if bases else _("the function called")
+        made = switch_of(title, function if _is_function(op) else _("an operator"), ops, renamed(other))
         # Conditions are joined by `&`: with `|` a mask lets all through that any mask would.
         return replace(made, unusual=other == "arith.ori" and self.type(op.results[0]).bits == 1)
-
-    def folds(self) -> Iterator[Switch]:
-        """Another operation in a reduction or a scan, another direction, and each row by itself."""
-        for op in self.ops:
-            if op.name not in traits.FOLDS or len(op.operands) != 1:
-                continue
-            inner = [each for each in op.regions[0].blocks[0].ops[:-1] if each.name in _FOLDING]
-            for each in inner[:1]:
-                for other, word in _FOLDING.items():
-                    if other != each.name and traits.of(other).numbers == traits.of(each.name).numbers:
-                        title = _("{new} instead of {old}{lines_of}").format(
-                            new=word, old=_FOLDING[each.name], lines_of=self.where(op)
-                        )
-                        edits = ((each.index, renamed(other)),)
-                        yield Switch(title, _("the kind of reduction"), edits=edits, ops=frozenset({op.index}))
-            if op.name == "tt.scan":
-                turned = not op.attributes.get("reverse", False)
-                title = _("a scan the other way round{lines_of}").format(lines_of=self.where(op))
-                yield switch_of(title, _("the direction of a scan"), op, with_attributes(reverse=turned))
-                if inner and traits.of(inner[0].name).symbol == "+":
-                    title = _("each lane of a scan without itself{lines_of}").format(lines_of=self.where(op))
-                    yield switch_of(title, _("a scan that is inclusive"), op, _exclusive)
-
-    def by_rows(self) -> Iterator[Switch]:
-        """Reductions of whole blocks, each row or each column by itself."""
-        for op in self.ops:
-            flat = self.made.get(op.operands[0]) if op.name == "tt.reduce" and len(op.operands) == 1 else None
-            if flat is None or flat.name != "tt.reshape" or len(self.type(op.results[0]).shape):
-                continue
-            shape, ops = self.type(flat.operands[0]).shape, frozenset({op.index})
-            for user in self.ops:
-                spread = user.name == "tt.splat" and user.operands == op.results
-                if spread and self.type(user.results[0]).shape == shape:
-                    for axis in reversed(range(len(shape))) if len(shape) > 1 else ():
-                        title = _("axis={axis} in the reduction{lines_of}").format(axis=axis, lines_of=self.where(op))
-                        edits = ((user.index, _along(op, flat.operands[0], axis)),)
-                        yield Switch(title, _("a reduction without its axis"), edits=edits, ops=ops)
 
     def left_out(self) -> Iterator[Switch]:
         """One side of an operator alone, and a function of one number left out."""
@@ -152,6 +135,42 @@ class OperatorEdits(KernelScope):
                         )
                         yield switch_of(title, _("a superfluous operation"), op, _only(self.type(number), number))
 
+    def functions(self) -> Iterator[Switch]:
+        """A function of one number, or a square, of an operand that is taken as it is."""
+        for op, k in self.uses():
+            number = op.operands[k]
+            stored = op in self.stores and k == effects.operands_of(op).value
+            if stored or traits.of(op.name).is_lane_by_lane or op.name in traits.FOLDS | traits.DOTS:
+                if not self.type(number).is_float or constant(self.made, number) is not None:
+                    continue
+                ways = [(name.partition(".")[2], with_computed(k, name)) for name in FUNCTIONS if name != op.name]
+                for told, edit in [(_("squared"), with_factor(k, "arith.mulf", number)), *ways]:
+                    title = _("{name}, {told}{lines_of}").format(
+                        name=self.called(number), told=told, lines_of=self.where(op)
+                    )
+                    yield switch_of(title, _("a missing function"), op, edit)
+
+    def guards(self) -> Iterator[Switch]:
+        """Powers of what is above the greatest of each row, and an epsilon under a root."""
+        known, idle = numbers(self.launch), unused(self.launch)
+        tiny = {name: known[name] for name in idle if 0 < known.get(name, 0) < 0.1} or {f"{one:g}": one for one in _TINY}
+        for op in self.own:
+            if op.name in traits.EXPONENTIALS and self.type(op.operands[0]).shape:
+                title = _("the maximum of each row subtracted first{lines_of}").format(lines_of=self.where(op))
+                yield switch_of(title, _("powers that overflow"), op, _taken_off)
+            for name, value in tiny.items() if op.name in traits.ROOTS else ():
+                title = _("{name} added under the root{lines_of}").format(name=name, lines_of=self.where(op))
+                yield switch_of(title, _("a missing epsilon"), op, with_computed(0, "arith.addf", other=value))
+
+    def floored(self) -> Iterator[Switch]:
+        """Quotients and remainders of integers with Python's signs."""
+        for op in self.own:
+            if op.name in _DIVISIONS:
+                sign = traits.of(op.name).symbol
+                title = _("{sign} as in Python{lines_of}").format(sign=sign, lines_of=self.where(op))
+                cause = _("{sign} of negative integers, which Triton truncates and Python floors").format(sign=sign)
+                yield switch_of(title, cause, op, _floored)
+
     def exchanged(self) -> Iterator[Switch]:
         """Both sides of an operator exchanged, or both values of a choice."""
         for op in self.own:
@@ -162,14 +181,13 @@ class OperatorEdits(KernelScope):
                 )
                 edit = exchanged(len(op.operands) - 2, len(op.operands) - 1)
                 yield switch_of(title, _("the order of operands"), op, edit)
+            elif op.name == "tt.dot" and self.type(op.operands[0]) == self.type(op.operands[1]):
+                title = _("the operands of tl.dot exchanged{lines_of}").format(lines_of=self.where(op))
+                yield switch_of(title, _("the order of the operands of tl.dot"), op, exchanged(0, 1))
 
     def negated(self) -> Iterator[Switch]:
-        """The other sign of a float operand, and the opposite of a mask or a condition."""
+        """The other sign of a float operand."""
         for op in self.own:
-            at = effects.operands_of(op).mask if effects.is_access(op) else 0 if op.name == "arith.select" else None
-            if at is not None and self.type(op.operands[at]).bits == 1:
-                title = _("the opposite of the mask{lines_of}").format(lines_of=self.where(op))
-                yield switch_of(title, _("a mask"), op, with_computed(at, "arith.xori", other=1))
             value = effects.operands_of(op).value if effects.is_access(op) else None
             places = [value] if value is not None else list(range(len(op.operands)))
             if not op.regions and (traits.of(op.name).kind is Kind.ELEMENTWISE or value is not None):
@@ -181,14 +199,9 @@ class OperatorEdits(KernelScope):
                         yield switch_of(title, _("a missing minus sign"), op, with_computed(k, "arith.negf"))
 
 
-# What a reduction or a scan may do, and how it is called.
-_FOLDING = {
-    trait.name: {"+": "sum", "*": "product"}.get(trait.symbol) or ("max" if trait.extreme > 0 else "min")
-    for trait in traits.TRAITS.values()
-    if trait.commutative
-    and trait.numbers
-    and (trait.symbol in ("+", "*") or trait.drops_nan or (trait.extreme and trait.signed))
-}
+def _is_function(op: Op) -> bool:
+    trait = traits.of(op.name)
+    return len(op.operands) == 1 and trait.kind is Kind.ELEMENTWISE and trait.is_lane_by_lane
 
 
 def _multiplied(pointer: int, one: int, two: int) -> Edit:
@@ -201,49 +214,41 @@ def _multiplied(pointer: int, one: int, two: int) -> Edit:
     return edit
 
 
-def _exclusive(editor: Editor, op: Op) -> Sequence[Op]:
-    """A sum of those before each lane: the inclusive one less the lane's own."""
-    type = editor.type(op.results[0])
-    whole = replace(op, results=(editor.value(type),))
-    apart = editor.op(op, "arith.subf" if type.is_float else "arith.subi", (*whole.results, *op.operands), type)
-    return [whole, replace(apart, results=op.results)]
-
-
 def _only(type: Type, number: int) -> Edit:
     """The value itself: of two equal numbers, the greater one, or for truth values both."""
     name = "arith.andi" if type.bits == 1 else "arith.maxnumf" if type.is_float else "arith.maxsi"
     return lambda editor, op: [replace(op, name=name, operands=(number, number), attributes={})]
 
 
-def _along(whole: Op, block: int, axis: int) -> Edit:
-    """In place of a spread number: a block reduced along one axis, as ``whole`` reduces it, and spread again."""
-
-    def edit(editor: Editor, op: Op) -> Sequence[Op]:
-        type, scalar = editor.type(block), editor.type(whole.results[0])
-        kept = replace(scalar, shape=(*type.shape[:axis], *type.shape[axis + 1 :]))
-        reduced = editor.op(op, "tt.reduce", (block,), kept, {**whole.attributes, "axis": axis})
-        reduced = replace(reduced, regions=tuple(_renumbered(editor, one) for one in whole.regions))
-        apart = replace(scalar, shape=(*type.shape[:axis], 1, *type.shape[axis + 1 :]))
-        column = editor.op(op, "tt.expand_dims", reduced.results, apart, {"axis": axis})
-        return [reduced, column, replace(op, name="tt.broadcast", operands=column.results)]
-
-    return edit
+def _taken_off(editor: Editor, op: Op) -> Sequence[Op]:
+    """The function of what its operand is above the greatest of its row."""
+    (x,) = op.operands
+    greatest = spread_reduction(editor, op, x, "arith.maxnumf")
+    apart = editor.op(op, "arith.subf", (x, *greatest[-1].results), editor.type(x))
+    return [*greatest, apart, replace(op, operands=apart.results)]
 
 
-def _renumbered(editor: Editor, region: Region) -> Region:
-    """A copy of a reduction's function, with values and operations of its own."""
-    new: dict[int, int] = {}
+def _floored(editor: Editor, op: Op) -> Sequence[Op]:
+    """A quotient that is floored, or the remainder that belongs to it: with the divisor's sign."""
+    a, b = op.operands
+    type = editor.type(a)
+    truth = replace(type, element="i1")
+    zero, one = editor.constant(op, 0, type), editor.constant(op, 1, type)
+    rest = editor.op(op, "arith.remsi", (a, b), type)
 
-    def value(number: int) -> int:
-        new[number] = editor.value(editor.type(number))
-        return new[number]
+    def compared(number: int, predicate: int) -> Op:
+        return editor.op(op, "arith.cmpi", (number, *zero.results), truth, {"predicate": predicate})
 
-    blocks = []
-    for block in region.blocks:
-        arguments, ops = tuple(map(value, block.arguments)), []
-        for op in block.ops:
-            editor.last += 1
-            operands = tuple(new.get(one, one) for one in op.operands)
-            ops.append(replace(op, operands=operands, results=tuple(map(value, op.results)), index=editor.last))
-        blocks.append(replace(block, arguments=arguments, ops=tuple(ops)))
-    return Region(tuple(blocks))
+    signs = [compared(number, _LESS) for number in (*rest.results, b)]
+    apart = editor.op(op, "arith.xori", [each.results[0] for each in signs], truth)
+    some = compared(rest.results[0], _UNEQUAL)
+    off = editor.op(op, "arith.andi", (*apart.results, *some.results), truth)
+    if op.name == "arith.remsi":
+        cut, mended = rest, editor.op(op, "arith.addi", (*rest.results, b), type)
+        made = [mended]
+    else:
+        cut = editor.op(op, "arith.divsi", (a, b), type)
+        mended = editor.op(op, "arith.subi", (*cut.results, *one.results), type)
+        made = [cut, mended]
+    chosen = replace(op, name="arith.select", operands=(*off.results, *mended.results, *cut.results), attributes={})
+    return [zero, one, rest, *signs, apart, some, off, *made, chosen]

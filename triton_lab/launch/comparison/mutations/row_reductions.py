@@ -24,3 +24,21 @@ def spread_reduction(editor: Editor, near: Op, block: int, fold: str, axis: int 
     apart = replace(type, shape=(*type.shape[:axis], 1, *type.shape[axis + 1 :]))
     column = editor.op(near, "tt.expand_dims", reduced.results, apart, {"axis": axis})
     return [reduced, column, editor.op(near, "tt.broadcast", column.results, type)]
+
+
+def copied(editor: Editor, region: Region, element: str = "") -> Region:
+    """A copy of a reduction's function, with values and operations of its own; of numbers of type ``element``."""
+    new: dict[int, int] = {}
+
+    def value(number: int) -> int:
+        given = editor.type(number)
+        new[number] = editor.value(replace(given, element=element) if element and given.bits > 1 else given)
+        return new[number]
+
+    (block,) = region.blocks
+    arguments, ops = tuple(map(value, block.arguments)), []
+    for op in block.ops:
+        editor.last += 1
+        operands = tuple(new.get(one, one) for one in op.operands)
+        ops.append(replace(op, operands=operands, results=tuple(map(value, op.results)), index=editor.last))
+    return Region((Block(arguments, tuple(ops)),))

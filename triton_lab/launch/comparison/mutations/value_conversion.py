@@ -14,7 +14,7 @@ def may_stand_for(given: Type, type: Type, rows: bool = False) -> bool:
         return given == type
     if given.is_float and type.is_integer:
         return False
-    rows = rows and given.shape == type.shape[:1]
+    rows = rows and len(type.shape) == 2 and len(given.shape) == 1 and given.shape[0] in type.shape
     return not given.shape or rows or _spreads(given.shape, type.shape)
 
 
@@ -30,22 +30,24 @@ def converted(editor: Editor, near: Op, number: int, type: Type) -> tuple[list[O
         made.append(editor.op(near, name, (made[-1].results[0] if made else number,), made_type, attributes))
 
     given = editor.type(number)
-    name = _cast(given, type)
+    name = cast_name(given, type)
     if name:
         given = replace(given, element=type.element)
         then(name, given)
     if given.shape != type.shape and not given.shape:
         then("tt.splat", type)
     elif given.shape != type.shape:
-        for axis in range(len(given.shape), len(type.shape)):
-            given = replace(given, shape=(*given.shape, 1))
+        if len(given.shape) < len(type.shape):
+            axis = 1 if given.shape == type.shape[:1] else 0
+            given = replace(given, shape=(*given.shape, 1) if axis else (1, *given.shape))
             then("tt.expand_dims", given, axis=axis)
         if given.shape != type.shape:
             then("tt.broadcast", type)
     return made, made[-1].results[0] if made else number
 
 
-def _cast(given: Type, type: Type) -> str:
+def cast_name(given: Type, type: Type) -> str:
+    """The operation that casts numbers of one type to another; "" if there is none to do."""
     if given.element == type.element:
         return ""
     if given.is_float:

@@ -6,10 +6,13 @@ A slip such as one variable for another leaves the right one unused, so the laun
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.ir import effects
 from triton_lab.ir.plan import Block, Function, Op, Plan, Region
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.instrumented_copy import Twin
@@ -18,6 +21,7 @@ from triton_lab.launch.source_lines import SourceLines
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.launch.source_lines import UserLine
 
 
 def as_written(launch: Launch) -> Launch:
@@ -31,7 +35,34 @@ def as_written(launch: Launch) -> Launch:
     plan = twin.executable.plan
     functions = {name: _named(function, twin) for name, function in plan.functions.items()}
     executable = Executable.of(Plan(functions, plan.text))
-    return replace(launch, executable=executable, lines=SourceLines(launch.compiled[0], executable))
+    lines = SourceLines(launch.compiled[0], executable)
+    at = _twins(launch, executable.plan, lines)
+    return replace(
+        launch,
+        executable=executable,
+        lines=lines,
+        events={at[op]: events for op, events in launch.events.items() if op in at},
+        kinds={at[op]: kind for op, kind in launch.kinds.items() if op in at},
+    )
+
+
+def _twins(launch: Launch, plan: Plan, lines: Mapping[int, UserLine | None]) -> dict[int, int]:
+    """The access in ``plan`` for each of the launch's, by index; not on lines where the compiler has merged some."""
+    groups: list[dict[tuple[str, int | None], list[int]]] = []
+    for each, known in ((launch.executable.plan, launch.lines), (plan, lines)):
+        found: dict[tuple[str, int | None], list[int]] = defaultdict(list)
+        for op in each.walk():
+            if effects.is_access(op):
+                line = known.get(op.index)
+                found[op.name, None if line is None else line.line].append(op.index)
+        groups.append(found)
+    own, twins = groups
+    return {
+        one: other
+        for key, ops in own.items()
+        if len(ops) == len(twins.get(key, ()))
+        for one, other in zip(ops, twins[key], strict=True)
+    }
 
 
 def _named(function: Function, twin: Twin) -> Function:
@@ -46,7 +77,7 @@ def _named(function: Function, twin: Twin) -> Function:
             number = probe_number(op)
             if number is None:
                 found.append(replace(op, regions=tuple(map(without, op.regions))) if op.regions else op)
-            else:
+            elif op.operands[0] not in function.arguments:
                 names[op.operands[0]] = twin.variables[number].name
         return found
 

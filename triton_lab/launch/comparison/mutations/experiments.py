@@ -1,0 +1,106 @@
+"""`Experiments`: all changes of a launch that may explain a wrong result, by how likely they are.
+
+They follow from the kernel: each operation with its siblings, other operands in scope, other constants, loops,
+conditions, casts, reductions and accesses. They are edits of one place, of operations from which the differing
+elements are computed. Within a kind, the operations nearest to the store come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.mutations import grid_sizes, redirections
+from triton_lab.launch.comparison.mutations.access_edits import AccessEdits
+from triton_lab.launch.comparison.mutations.addressing import addresses
+from triton_lab.launch.comparison.mutations.cast_edits import CastEdits
+from triton_lab.launch.comparison.mutations.condition_edits import ConditionEdits
+from triton_lab.launch.comparison.mutations.fitted_numbers import fitted_constants, fitted_factors
+from triton_lab.launch.comparison.mutations.fold_edits import FoldEdits
+from triton_lab.launch.comparison.mutations.last_steps import LastSteps
+from triton_lab.launch.comparison.mutations.loop_edits import LoopEdits
+from triton_lab.launch.comparison.mutations.masked_lanes import left_out, masked_off, others
+from triton_lab.launch.comparison.mutations.operand_edits import OperandEdits
+from triton_lab.launch.comparison.mutations.operator_edits import OperatorEdits
+from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.probe import Probe
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+_MOST = 12  # switches of each of the first kinds, since each of them is run in full
+Tier = Sequence[Iterable[Switch]]
+
+
+class Experiments(
+    LastSteps, OperatorEdits, OperandEdits, FoldEdits, LoopEdits, ConditionEdits, CastEdits, AccessEdits
+):  # fmt: skip
+    """The changes of one launch whose ``arguments`` differ from what was expected."""
+
+    def usual(self, other: Launch | None) -> Iterator[Iterator[Switch]]:
+        """The likeliest kinds, in groups of about the same likelihood, a few of each; ``other`` is another launch."""
+        launch = self.launch
+        masked = masked_off(launch)
+        yield addresses(launch, other)
+        yield _some(others(launch, masked), left_out(launch, masked))
+        yield _some(self.axes(), self.spread(), self.exchanged_stores(), self.program_ids(), redirections.across(launch))
+        yield _some(self.comparisons(near=True), self.iterations(by_step=True))
+
+    def rarer(self) -> Iterator[Iterator[Switch]]:
+        """Kinds that may make a few numbers right by chance."""
+        launch = self.launch
+        yield _some(self.siblings(likely=True), self.exchanged(), self.folds())
+        kinds = (grid_sizes.grids, grid_sizes.arguments, grid_sizes.zeroed, redirections.stale)
+        yield _some(*(kind(launch) for kind in kinds))
+        yield _some(self.opposites(), self.constants(near=True), self.atomics(), self.carried())
+        yield _some(redirections.steps(launch), self.factors(everywhere=False), self.negated())
+        yield _some(self.floored(), self.guards())
+
+    def roundings(self) -> Iterator[Switch]:
+        """Those that change how exactly the kernel computes: casts, and narrow types."""
+        return _all(self.casts(), self.accumulators(), self.wider())
+
+    def derived(self, probe: Probe) -> Iterator[Iterator[Switch]]:
+        """All that follow from the kernel, the likeliest kinds first; ``probe`` runs some programs."""
+        plain = list(probe.plain.values())
+        yield self.variables(alike=True, stored=True)
+        yield _all(self.comparisons(near=True), self.siblings(likely=True), self.exchanged())
+        yield _all(self.constants(near=True), self.variables(alike=False, stored=True), self.roundings())
+        yield _all(self.factors(everywhere=False), self.negated(), self.opposites(), fitted_constants(self, probe))
+        yield self.variables(alike=True)
+        yield _all(self.left_out(), self.masks(), self.elements_on(), self.iterations(by_step=False), self.swapped())
+        yield self.neighbours()
+        yield _all(self.comparisons(near=False), self.constants(near=False), self.siblings(likely=False))
+        yield self.functions()
+        yield self.variables(alike=False)
+        yield self.strides()
+        yield self.factors(everywhere=True)
+        yield self.choices(_all_alike(plain))
+        # A last step may stand for many slips before it.
+        yield fitted_factors(self, probe)
+        yield self.last_steps(plain)
+
+
+def _some(*kinds: Iterable[Switch]) -> Iterator[Switch]:
+    for kind in kinds:
+        yield from islice(kind, _MOST)
+
+
+def _all(*kinds: Iterable[Switch]) -> Iterator[Switch]:
+    for kind in kinds:
+        yield from kind
+
+
+def _all_alike(plain: Sequence[Compared]) -> list[float]:
+    """The number that all wrong elements of an argument should have been."""
+    found = []
+    for one in plain:
+        expected = np.unique(np.asarray(wide(one.b))[~np.asarray(one.explained)])
+        if len(expected) == 1 and not np.isnan(expected[0]):
+            found.append(float(expected[0]))
+    return found

@@ -1,0 +1,95 @@
+"""Switches for float constants of a kernel that have another value: the one that fits what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.ir import traits
+from triton_lab.ir.plan_edits import Edit, with_computed, with_constant
+from triton_lab.launch.comparison.mutations.ir_query import constant
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
+from triton_lab.launch.comparison.number_formats import is_float, wide
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.probe import Probe
+from triton_lab.launch.comparison.relations import named_factor
+from triton_lab.localization import _
+
+_STEPS, _DIGITS = 8, 6  # of the search for a number, and of a number that is written in a kernel
+_CLOSE = 1e-5
+_UNMOVED = 0.05  # the share of the wrong elements that may stay as they are
+
+
+def fitted_constants(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
+    """Float constants with the number that fits."""
+    for op, k in scope.uses():
+        number = op.operands[k]
+        held = constant(scope.made, number)
+        if held is not None and scope.type(number).is_float and np.isfinite(held):
+            best = _number(probe, lambda value, op=op, k=k: switch_of("", "", op, with_constant(k, value)), held)
+            if best is not None:
+                title = _("{other} instead of {name}{lines_of}").format(
+                    other=f"{best:g}", name=f"{held:g}", lines_of=scope.where_given(op, k)
+                )
+                yield switch_of(title, _("a wrong number"), op, with_constant(k, best))
+
+
+def fitted_factors(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
+    """Factors of what is summed, stored or raised to a power: numbers that fit, and follow from the launch."""
+    for op, k in scope.uses():
+        number, maker = op.operands[k], scope.made.get(op.operands[k])
+        counts = op in scope.stores or op.name in traits.EXPONENTIALS
+        counts |= maker is not None and maker.name in traits.DOTS | traits.FOLDS
+        if counts and scope.type(number).is_float and constant(scope.made, number) is None:
+            def scaled(value: float, k: int = k) -> Edit:
+                return with_computed(k, "arith.mulf", other=value)
+
+            best = _number(probe, lambda value, op=op: switch_of("", "", op, scaled(value)), 1.0, short=False)
+            named = "" if best is None else named_factor(best, scope.launch, _CLOSE)
+            if best is not None and named:
+                title = _("{name} multiplied by {factor}{named}{lines_of}").format(
+                    name=scope.called(number), factor=f"{best:g}", named=named, lines_of=scope.where(op)
+                )
+                yield switch_of(title, _("a missing factor"), op, scaled(best))
+
+
+def _number(probe: Probe, switch: Any, held: float, short: bool = True) -> float | None:
+    """The number that gives what was expected, by least squares; ``short``: one of few digits. None if none fits."""
+    known = [(held, _apart(probe, switch(held)))]
+    for other in (held + (abs(held) / 8 or 0.125), held / 10, held * 10) if held else (0.125,):
+        known.append((other, _apart(probe, switch(other))))
+        if known[0][1] is None or known[-1][1] is None or np.mean(known[0][1] == known[-1][1]) > _UNMOVED:
+            return None
+    # The two nearest ones are where the search begins.
+    (before, at_before), (now, at_now) = sorted(known, key=lambda each: -float((each[1] ** 2).sum()))[-2:]
+    for _step in range(_STEPS):
+        slope = at_now - at_before
+        with np.errstate(all="ignore"):
+            moved = float((slope * at_now).sum() / (slope * slope).sum())
+        if not np.isfinite(moved):
+            return None
+        before, at_before, now = now, at_now, now - moved * (now - before)
+        at_now = _apart(probe, switch(now))
+        if at_now is None or abs(now - before) <= 1e-8 * abs(now):
+            break
+    if not short:
+        return now if probe.fits(switch(now)) else None
+    for digits in range(1, _DIGITS + 1):
+        rounded = float(f"{now:.{digits}g}")
+        if rounded != held and abs(rounded - now) <= _CLOSE * abs(now) and probe.fits(switch(rounded)):
+            return rounded
+    return None
+
+
+def _apart(probe: Probe, switch: Switch) -> NDArray[Any] | None:
+    """What the wrong elements are above what was expected; None if they are no numbers, or the run was stopped."""
+    found = probe.run(switch)
+    parts = []
+    for name, values in (found or {}).items():
+        wrong = probe.wrong(name)
+        if wrong.any() and is_float(values.dtype):
+            parts.append((wide(values) - wide(probe.side.against[name].reshape(-1)[probe.elements[name]]))[wrong])
+    return np.concatenate(parts) if parts and np.isfinite(np.concatenate(parts)).all() else None

@@ -32,7 +32,7 @@ def by_elements() -> Iterator[Launched]:
     x, y = randn(300), randn(300, seed=1)
     for how, cause, right in (
         ("hard-coded block", "a wrong number", x - y * 2),
-        ("where", "the order of the arguments of tl.where", torch.maximum(x, y)),
+        ("where", "a comparison", torch.maximum(x, y)),
         ("sign", "an operator", x - y * 2),
         ("sin", "the function called", torch.cos(x) * y),
     ):
@@ -71,7 +71,7 @@ def by_rows() -> Iterator[Launched]:
     z = randn(6, 50)
     rms = z / torch.sqrt((z * z).mean(1, keepdim=True) + 1e-5)
     for how, cause, given, right in (
-        ("n - 1", "the divisor", z, F.layer_norm(z, (50,))),
+        ("n - 1", "a wrong number", z, F.layer_norm(z, (50,))),
         ("sqrt", "the function called", z, rms),
         ("sum for max", "the kind of reduction", z + 5, z + 5 - (z + 5).max(1, keepdim=True).values),
         ("max for min", "an operator", z, z.clamp(max=0.5)),
@@ -79,7 +79,7 @@ def by_rows() -> Iterator[Launched]:
     ):
         for slip, grid, sign in ((GRID, 5, 1), (SIGN, 6, -1)):
             # A difference the other way round has the other sign; a product with a root is a quotient with 1 / root.
-            causes = (slip, "the order of a difference") if slip == SIGN else (slip,)
+            causes = (slip, "the order of operands") if slip == SIGN else (slip,)
             first = (cause, "an operator") if how == "sqrt" else (cause,)
             yield Launched(
                 f"{how} and {slip}", (first, causes),

@@ -47,7 +47,7 @@ def dots() -> Iterator[Slip]:
     for how, cause, switch, right in (
         ("no trans", "which of its axes k_ptr", "the strides of k_ptr exchanged", s),
         ("swapped", "the order of the operands of tl.dot", "exchanged", (q.double() @ k.double().t()) * 0.3),
-        ("no scale", "a missing factor", "tl.dot multiplied by scale", s),
+        ("no scale", "a missing factor", "s multiplied by scale", s),
         ("wrong axis", "the axis of reductions", "along the other axis", torch.softmax(s, 1)),
     ):
         yield one(
@@ -85,7 +85,7 @@ def products() -> Iterator[Slip]:
         ("pid_m for pid_n", "a program id along another axis", "program_id(1) instead of program_id(0)"),
         ("= for +=", "a loop that overwrites", "total added up"),
         ("pointer that stays", "a pointer that a loop does not advance", "b_ptr 512 elements further"),
-        ("N for M in the mask", "a wrong value", "M instead of wide"),
+        ("N for M in the mask", "a wrong value", "M instead of N"),
         ("floored grid", "the number of programs", "the grid (4, 2) instead of (3, 2)"),
         ("M and N in the wrong order", "the order of the arguments", "M and N exchanged"),
         ("a and b in the wrong order", "the order of the", "exchanged"),
@@ -141,13 +141,13 @@ def by_rows() -> Iterator[Slip]:
     rms = x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5)
     for how, cause, switch, given, right in (
         ("no maximum", "powers that overflow", "the maximum of each row", x * 100, torch.softmax(x * 100, 1)),
-        ("n - 1", "the divisor", "n instead of", x, F.layer_norm(x, (50,))),
+        ("n - 1", "a wrong number", "0 instead of 1", x, F.layer_norm(x, (50,))),
         ("no eps", "a missing epsilon", "eps added", x * 1e-3,
          (x * 1e-3) / torch.sqrt(((x * 1e-3) ** 2).mean(1, keepdim=True) + 1e-5)),
-        ("sqrt", "the function called", "rsqrt instead of sqrt", x, rms),
+        ("sqrt", "an operator", "/ instead of *", x, rms),
         ("sum for max", "the kind of reduction", "max instead of sum", x + 5,
          x + 5 - (x + 5).max(1, keepdim=True).values),
-        ("no square", "", "", x, rms),
+        ("no square", "a missing function", "squared", x, rms),
         ("max for min", "an operator", "minimum instead of maximum", x, x.clamp(max=0.5)),
     ):  # fmt: skip
         yield one(
@@ -168,7 +168,7 @@ def greatest(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def starts() -> Iterator[Slip]:
     x = -torch.rand(8, 64, generator=torch.Generator().manual_seed(1)) - 1
     yield one(
-        "max from 0", "the start value of an accumulator", "most starts from -inf",
+        "max from 0", "the start value of an accumulator", "-inf instead of 0",
         lambda: greatest[(8,)](x, torch.zeros(8), 64, BLOCK=16), x.max(1).values,
     )  # fmt: skip
 
@@ -205,11 +205,11 @@ def by_elements() -> Iterator[Slip]:
         ("hard-coded block", ("a wrong number"), "BLOCK instead of 128", usual),
         ("no program id", "a program id that is missing", "program_id(0) * 64 added", usual),
         ("floored grid of elements", "the number of programs", "the grid (5,) instead of (4,)", usual),
-        ("where", "the order of the arguments of tl.where", "exchanged", torch.maximum(x, y)),
+        ("where", "a comparison", "< instead of >", torch.maximum(x, y)),
         ("sign", "an operator", "- instead of +", usual),
         ("sin", "the function called", "cos instead of sin", torch.cos(x) * y),
         ("arguments", "the order of the arguments", "x_ptr and y_ptr exchanged", y - x * 2),
-        ("abs", "", "", torch.sqrt(x.abs()) + y),
+        ("abs", "a missing function", "absf", torch.sqrt(x.abs()) + y),
         (
             "exclusive",
             "a scan that is inclusive",
@@ -295,8 +295,8 @@ def memories() -> Iterator[Slip]:
     )  # fmt: skip
     yield one(
         "a cast too early",
-        "a wrong value",
-        "with x instead of",
+        "a cast that loses digits",
+        "with no cast",
         lambda: rounded_early[(4,)](x * 9, torch.zeros(200), 200, BLOCK=64),
         x * 9 * 2.5,
     )

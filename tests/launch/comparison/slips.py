@@ -247,7 +247,7 @@ def divisors() -> Iterator[Slip]:
     for n, block in ((20, 32), (40, 64), (60, 64), (100, 128), (5, 8), (120, 128)):
         x = randn(4, n, seed=n) + 2
         yield Slip(
-            "divisor", f"a mean of {n} in {block} lanes", "the divisor", "n instead of BLOCK as divisor",
+            "divisor", f"a mean of {n} in {block} lanes", "a wrong number", "n instead of BLOCK",
             lambda x=x, n=n, b=block: centred[(4,)](x, torch.empty(4, n), n, BLOCK=b),
             x - x.mean(1, keepdim=True),
         )  # fmt: skip

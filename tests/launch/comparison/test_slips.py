@@ -91,7 +91,7 @@ def test_what_would_change_nothing_is_not_tried() -> None:
     x = randn(4, 64)
     launch = recorded(lambda: softmax_over[(4,)](x, torch.empty(4, 64), 64, OTHER=0.0, BLOCK=64))
     kinds = {switch.cause for switch in usual(launch)}
-    assert len(kinds) == 2 and any("comparison" in kind for kind in kinds) and any("power" in kind for kind in kinds)
+    assert kinds == {"a comparison"}
 
 
 def test_the_line_of_each_slip_is_the_users() -> None:
@@ -155,5 +155,5 @@ def test_what_would_leave_its_tensors_is_told_in_words(wording: Wording) -> None
     causes = lab.compare(off, torch.softmax(x, 1) * 2).causes()
     line = softmax_over.starting_line_number + 3
     strays = next(one for one in causes.experiments if one.failed and one.name.startswith("<= "))
-    wording(strays.told(), name=strays.name, side="softmax_over (CPU)", access="load", line=f"line {line}")
+    wording(strays.told(), name=strays.name, side="softmax_over (CPU)", access="store", line=f"line {line + 2}")
     assert "nan ulp" not in repr(causes)

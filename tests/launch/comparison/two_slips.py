@@ -89,7 +89,8 @@ def softmaxes() -> Iterator[Two]:
     x = randn(7, 50) - 3
     yield from twos(
         softmax, torch.softmax(x, 1), lambda **on: softmax[(7,)](x, torch.zeros(7, 50), 50, 50, **on, BLOCK=64),
-        OTHER=OTHER, BASE=BASE, MASK=MASK, STRIDE="the stride of x_ptr", QUOTIENT=("the order of a quotient",),
+        OTHER=OTHER, BASE=BASE, MASK=MASK, STRIDE="the stride of x_ptr",
+        QUOTIENT=("the order of operands", "an operator"),
     )  # fmt: skip
 
 
@@ -114,7 +115,7 @@ def layer_norms() -> Iterator[Two]:
     yield from twos(
         layer_norm, torch.nn.functional.layer_norm(x, (100,), w, b),
         lambda **on: layer_norm[(6,)](x, w, b, torch.zeros(6, 100), 100, 1e-5, **on, BLOCK=128),
-        MEAN="the divisor", PADDED="masked-off lanes", MASK=MASK, ROOT=("the function called", OPERATOR),
+        MEAN="a wrong number", PADDED="masked-off lanes", MASK=MASK, ROOT=("the function called", OPERATOR),
         SIGN=OPERATOR,
     )  # fmt: skip
 
@@ -175,7 +176,7 @@ def additions() -> Iterator[Two]:
     yield from twos(
         added, torch.nn.functional.leaky_relu(x + y, 0.1),
         lambda **on: added[(5,)](x, y, torch.zeros(300), 300, **on, BLOCK=64),
-        MASK=MASK, SIGN=OPERATOR, WHERE="the order of the arguments of tl.where",
+        MASK=MASK, SIGN=OPERATOR, WHERE=("a comparison", "the order of operands"),
     )  # fmt: skip
 
 
@@ -222,7 +223,7 @@ def reductions() -> Iterator[Two]:
     x = randn(32, 32)
     yield from twos(
         reduced, torch.clamp(x, min=0.25).mean(1), lambda **on: reduced[(1,)](x, torch.zeros(32), 30, **on, N=32),
-        AXIS="the axis of a reduction", LEAST=OPERATOR, MEAN="the divisor",
+        AXIS="the axis of a reduction", LEAST=OPERATOR, MEAN="a wrong number",
     )  # fmt: skip
 
 
@@ -289,7 +290,7 @@ def dropouts() -> Iterator[Two]:
     yield from twos(
         dropped, torch.where(r > 0.3, x / 0.7, 0.0),
         lambda **on: dropped[(4,)](x, r, torch.zeros(250), 250, 0.3, **on, BLOCK=64),
-        WHERE="the order of the arguments of tl.where", TIMES=OPERATOR, MASK=MASK,
+        WHERE=("a comparison", "the order of operands"), TIMES=OPERATOR, MASK=MASK,
     )  # fmt: skip
 
 
@@ -348,7 +349,7 @@ def entropies() -> Iterator[Two]:
     yield from twos(
         cross_entropy, torch.nn.functional.cross_entropy(x, y, reduction="none"),
         lambda **on: cross_entropy[(12,)](x, y, torch.zeros(12), 50, **on, BLOCK=64),
-        OTHER=OTHER, LOG=BASE, ORDER="the order of a difference",
+        OTHER=OTHER, LOG=BASE, ORDER="the order of operands",
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ named only if both changes together leave nothing that rounding does not explain
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -83,7 +83,9 @@ class Search:
         launch = self.side.launch
         slow = max(launch.seconds, launch.interpreted) > _SLOW and _telling(self.plain)
         rarer = self.experiments.rarer() if _telling(self.plain) else ()
-        yield from self._explained(chain(self.experiments.usual(self.other), rarer), Budget(math.inf), slow, listed=True)
+        yield from self._explained(
+            chain(self.experiments.usual(self.other), rarer), Budget(math.inf), slow, listed=True
+        )
 
     def casts(self, seconds: float) -> Iterator[Experiment]:
         """The cast, or the narrow type, without which most of the error is gone, and the rest is rounding."""
@@ -119,8 +121,8 @@ class Search:
         If the kernel would be unusual with it, others may explain it as well, and a usual one among them is likelier.
         """
         found: list[tuple[Switch, Experiment]] = []
-        for switch in (switch for tier in tiers for switch in (*_until(tier, lambda: budget.spent), None)):
-            if switch is None:  # the end of a tier
+        for switch in _with_ends(tiers):
+            if switch is None:
                 if any(not one.unusual for one, _unused in found):
                     break
                 continue
@@ -160,11 +162,14 @@ class Search:
         if not ranked:
             return
         (first, best), *others = ranked
-        for switch, done in others:
-            if switch.unusual == first.unusual and done.removes == best.removes:
-                if self._lines(switch).isdisjoint(self._lines(first)):
-                    best = replace(best, rival=done)
-                    break
+        equal = (
+            done
+            for switch, done in others
+            if switch.unusual == first.unusual
+            and done.removes == best.removes
+            and self._lines(switch).isdisjoint(self._lines(first))
+        )
+        best = replace(best, rival=next(equal, None))
         yield best
 
     def _lines(self, switch: Switch) -> set[int]:
@@ -254,12 +259,11 @@ class Search:
         return replace(half, mends=count, where=told)
 
 
-def _until(switches: Iterable[Switch], spent: Callable[[], bool]) -> Iterator[Switch]:
-    """The switches, up to the first after the time has passed."""
-    for switch in switches:
-        yield switch
-        if spent():
-            return
+def _with_ends(tiers: Iterable[Iterable[Switch]]) -> Iterator[Switch | None]:
+    """The switches, and None at the end of each tier."""
+    for tier in tiers:
+        yield from tier
+        yield None
 
 
 def _bytes(found: Sequence[Compared]) -> bytes:

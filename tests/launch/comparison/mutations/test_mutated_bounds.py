@@ -84,7 +84,7 @@ MEANT = [
     ("difference", "exchanged", "both sides of - exchanged"),
     ("root", "reciprocal root", "rsqrt instead of sqrt"),
     ("root", "root with an epsilon", "1e-05 added"),
-    ("exp", "exp of the negative", "x with the other sign"),
+    ("exp", "exp of the negative", "what stands there with the other sign"),
     ("exp", "exp below the greatest", "the maximum of each row"),
     ("mean", "mean of n", "n instead of N"),
     ("greatest", "total", "sum instead of max"),

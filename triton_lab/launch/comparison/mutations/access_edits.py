@@ -23,13 +23,16 @@ class AccessEdits(KernelScope):
         """Other atomics, atomic additions instead of stores, and stores instead of atomics."""
         for op in self.stores:
             at = effects.operands_of(op).value
-            if at is None or op.name not in ("tt.store", "tt.atomic_rmw"):
+            if at is None or effects.by_descriptor(op) or not (effects.combines(op) or op.name == "tt.store"):
                 continue
             type = self.type(op.operands[at])
             held = op.attributes.get("atomic_rmw_op")
             for kind, word in _KINDS.items():
-                if held is not None and kind != held and (kind == Rmw.FADD) == type.is_float and not (
-                    type.is_float and kind in (Rmw.MAX, Rmw.MIN)
+                if (
+                    held is not None
+                    and kind != held
+                    and (kind == Rmw.FADD) == type.is_float
+                    and not (type.is_float and kind in (Rmw.MAX, Rmw.MIN))
                 ):
                     title = _("atomic {new} instead of {old}{lines_of}").format(
                         new=word, old=_KINDS.get(Rmw(held), Rmw(held).name.lower()), lines_of=self.where(op)

@@ -13,7 +13,7 @@ from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, swi
 from triton_lab.launch.comparison.mutations.row_reductions import copied
 from triton_lab.launch.comparison.mutations.value_conversion import cast_name
 from triton_lab.launch.comparison.numerics import Switch
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 
 _WIDE = {True: "f32", False: "i32"}
 
@@ -29,7 +29,9 @@ class CastEdits(KernelScope):
                 type = self.type(op.results[0])
                 for depth in (1, _ALL):
                     if self._widens(op.operands[0], type, depth):
-                        title = _("the cast earlier{lines_of}") if depth == 1 else _("{type} in all that is cast{lines_of}")
+                        title = (
+                            _("the cast earlier{lines_of}") if depth == 1 else _("{type} in all that is cast{lines_of}")
+                        )
                         title = title.format(type=_called(type), lines_of=self.where(self._first(op, depth)))
                         made = self.made[op.operands[0]]
                         undone = depth == 1 and _undone(self, made, type)
@@ -44,7 +46,9 @@ class CastEdits(KernelScope):
                     yield switch_of(title, _("a cast"), op, renamed(other))
                 if trait.makes == "integer":
                     for word, names in _ROUNDED.items():
-                        title = _("{way} before the cast{lines_of}").format(way=word, lines_of=self.where(op))
+                        title = _("{way} before the cast{lines_of}").format(
+                            way=translated(word), lines_of=self.where(op)
+                        )
                         yield switch_of(title, _("a cast that cuts"), op, _rounded(names))
 
     def wider(self) -> Iterator[Switch]:
@@ -97,7 +101,7 @@ class CastEdits(KernelScope):
 
 
 _ALL = 32
-_ROUNDED = {_("rounded"): (("arith.addf", 0.5), ("math.floor", None)), _("floored"): (("math.floor", None),)}
+_ROUNDED = {N_("rounded"): (("arith.addf", 0.5), ("math.floor", None)), N_("floored"): (("math.floor", None),)}
 
 
 def _called(type: Type) -> str:
@@ -115,7 +119,12 @@ def _computed(scope: KernelScope, op: Op, type: Type) -> bool:
     if given.is_float != type.is_float or given.bits >= type.bits or given.bits == 1:
         return False
     reduces = op.name in traits.FOLDS and len(op.operands) == 1
-    return reduces or trait.kind is Kind.ELEMENTWISE or op.name == "arith.select" or (trait.keeps and trait.kind is Kind.MOVES)
+    return (
+        reduces
+        or trait.kind is Kind.ELEMENTWISE
+        or op.name == "arith.select"
+        or (trait.keeps and trait.kind is Kind.MOVES)
+    )
 
 
 @dataclass

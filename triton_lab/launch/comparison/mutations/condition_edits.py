@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from triton_lab.ir import Op, effects
+from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_computed, with_operand
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for, with_factor
@@ -23,8 +23,7 @@ class ConditionEdits(KernelScope):
         """The operands that are conditions: masks, choices, and what is joined by ``&`` and ``|``."""
         for op in self.own:
             at = effects.operands_of(op).mask if effects.is_access(op) else 0 if op.name == "arith.select" else None
-            joins = op.name in ("arith.andi", "arith.ori")
-            for k in (0, 1) if joins else () if at is None else (at,):
+            for k in (0, 1) if _joins(op) else () if at is None else (at,):
                 if self.type(op.operands[k]).bits == 1:
                     yield op, k
 
@@ -38,7 +37,7 @@ class ConditionEdits(KernelScope):
         """A condition that is in scope as a further one, or the sign of a float in scope."""
         for op, k in self.conditions():
             type, mask = self.type(op.operands[k]), op.operands[k]
-            if op.name in ("arith.andi", "arith.ori"):
+            if _joins(op):
                 continue
             for other in self.scope.get(op.index, ()):
                 given = self.type(other)
@@ -77,6 +76,11 @@ class ConditionEdits(KernelScope):
                             yield switch_of(title, _("a missing condition"), op, edit)
 
 
+def _joins(op: Op) -> bool:
+    """Whether it joins two conditions."""
+    return traits.of(op.name).symbol in ("&", "|")
+
+
 def _and_sign(position: int, other: int, predicate: int) -> Edit:
     """A condition, and the sign of a float."""
 
@@ -106,8 +110,8 @@ def _chosen(position: int, row: int, column: int, predicate: int, value: float) 
             sides.append(number)
         truth = replace(type, element="i1")
         ordered = editor.op(op, "arith.cmpi", sides, truth, {"predicate": predicate})
-        number = editor.constant(op, value, type)
-        chosen = editor.op(op, "arith.select", (*ordered.results, op.operands[position], *number.results), type)
-        return [*made, ordered, number, chosen, *with_operand(position, chosen.results[0])(editor, op)]
+        other = editor.constant(op, value, type)
+        chosen = editor.op(op, "arith.select", (*ordered.results, op.operands[position], *other.results), type)
+        return [*made, ordered, other, chosen, *with_operand(position, chosen.results[0])(editor, op)]
 
     return edit

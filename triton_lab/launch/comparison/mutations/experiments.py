@@ -48,7 +48,9 @@ class Experiments(
         masked = masked_off(launch)
         yield addresses(launch, other)
         yield _some(others(launch, masked), left_out(launch, masked))
-        yield _some(self.axes(), self.spread(), self.exchanged_stores(), self.program_ids(), redirections.across(launch))
+        yield _some(
+            self.axes(), self.spread(), self.exchanged_stores(), self.program_ids(), redirections.across(launch)
+        )
         yield _some(self.comparisons(near=True), self.iterations(by_step=True))
 
     def rarer(self) -> Iterator[Iterator[Switch]]:
@@ -59,7 +61,7 @@ class Experiments(
         yield _some(*(kind(launch) for kind in kinds))
         yield _some(self.opposites(), self.constants(near=True), self.atomics(), self.carried())
         yield _some(redirections.steps(launch), self.factors(everywhere=False), self.negated())
-        yield _some(self.floored(), self.guards())
+        yield _some(self.floored(), self.guards(), self.constants(near=False))
 
     def roundings(self) -> Iterator[Switch]:
         """Those that change how exactly the kernel computes: casts, and narrow types."""

@@ -44,6 +44,7 @@ def fitted_factors(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
         counts = op in scope.stores or op.name in traits.EXPONENTIALS
         counts |= maker is not None and maker.name in traits.DOTS | traits.FOLDS
         if counts and scope.type(number).is_float and constant(scope.made, number) is None:
+
             def scaled(value: float, k: int = k) -> Edit:
                 return with_computed(k, "arith.mulf", other=value)
 
@@ -58,11 +59,13 @@ def fitted_factors(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
 
 def _number(probe: Probe, switch: Any, held: float, short: bool = True) -> float | None:
     """The number that gives what was expected, by least squares; ``short``: one of few digits. None if none fits."""
-    known = [(held, _apart(probe, switch(held)))]
+    start = _apart(probe, switch(held))
+    known = [] if start is None else [(held, start)]
     for other in (held + (abs(held) / 8 or 0.125), held / 10, held * 10) if held else (0.125,):
-        known.append((other, _apart(probe, switch(other))))
-        if known[0][1] is None or known[-1][1] is None or np.mean(known[0][1] == known[-1][1]) > _UNMOVED:
+        there = None if start is None else _apart(probe, switch(other))
+        if start is None or there is None or np.mean(start == there) > _UNMOVED:
             return None
+        known.append((other, there))
     # The two nearest ones are where the search begins.
     (before, at_before), (now, at_now) = sorted(known, key=lambda each: -float((each[1] ** 2).sum()))[-2:]
     for _step in range(_STEPS):
@@ -72,9 +75,10 @@ def _number(probe: Probe, switch: Any, held: float, short: bool = True) -> float
         if not np.isfinite(moved):
             return None
         before, at_before, now = now, at_now, now - moved * (now - before)
-        at_now = _apart(probe, switch(now))
-        if at_now is None or abs(now - before) <= 1e-8 * abs(now):
+        there = _apart(probe, switch(now))
+        if there is None or abs(now - before) <= 1e-8 * abs(now):
             break
+        at_now = there
     if not short:
         return now if probe.fits(switch(now)) else None
     for digits in range(1, _DIGITS + 1):

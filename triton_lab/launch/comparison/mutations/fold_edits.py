@@ -28,7 +28,7 @@ class FoldEdits(KernelScope):
     """The switches that change reductions and scans."""
 
     def axes(self) -> Iterator[Switch]:
-        """Reductions and scans along another axis, all of a kernel and one alone; each row instead of the whole block."""
+        """Reductions and scans along another axis, all of them and each alone; each row instead of the whole block."""
         found = list(self._axes())
         first = {switch.ops: switch for switch in reversed(found)}
         if len(first) > 1:
@@ -50,7 +50,11 @@ class FoldEdits(KernelScope):
             for axis in reversed(range(len(shape))):
                 if axis == held or len(shape) < 2:
                     continue
-                title = _("axis={axis} in the reduction{lines_of}") if whole else _("axis={axis} instead of {held}{lines_of}")
+                title = (
+                    _("axis={axis} in the reduction{lines_of}")
+                    if whole
+                    else _("axis={axis} instead of {held}{lines_of}")
+                )
                 title = title.format(axis=axis, held=held, lines_of=self.where(op))
                 cause = _("a reduction without its axis") if whole else _("the axis of a reduction")
                 if op.name == "tt.scan":
@@ -71,10 +75,14 @@ class FoldEdits(KernelScope):
             inner = op.regions[0].blocks[0].ops[:-1]
             arguments = op.regions[0].blocks[0].arguments
             values = {arguments[0], arguments[len(op.operands)]}
-            compared = [each for each in inner if set(each.operands) == values and each.attributes.get("predicate") in _TURNED]
+            compared = [
+                each for each in inner if set(each.operands) == values and each.attributes.get("predicate") in _TURNED
+            ]
             if len(op.operands) > 1 and compared:  # argmax and the like
                 title = _("the least and the greatest exchanged{lines_of}").format(lines_of=self.where(op))
-                ways = [(each.index, with_attributes(predicate=_TURNED[each.attributes["predicate"]])) for each in compared]
+                ways = [
+                    (each.index, with_attributes(predicate=_TURNED[each.attributes["predicate"]])) for each in compared
+                ]
                 yield Switch(title, _("the kind of reduction"), edits=tuple(ways), ops=frozenset({op.index}))
             for each in [each for each in inner if each.name in _FOLDING][:1] if len(op.operands) == 1 else ():
                 for other, word in _FOLDING.items():
@@ -129,9 +137,11 @@ class _Turned:
 
     def edit(self, user: Op, scope: KernelScope) -> tuple[int, Edit] | None:
         """The edit of an operation that spreads what is computed from the reduction; None for any other."""
-        if user.name not in ("tt.broadcast", "tt.splat") or len(user.results) != 1:
+        if traits.of(user.name).kind is not Kind.MOVES or len(user.operands) != 1 or len(user.results) != 1:
             return None
-        shape = scope.type(user.results[0]).shape
+        given, shape = scope.type(user.operands[0]), scope.type(user.results[0]).shape
+        if given.size == scope.type(user.results[0]).size:
+            return None  # it spreads nothing
         if shape != self.shape and (self.held is not None or shape != self.kept):
             return None
         if not self._comes_from(user.operands[0]):
@@ -159,7 +169,7 @@ class _Turned:
         trait = traits.of(op.name)
         if op.name == "tt.expand_dims":
             return self.held is not None and op.attributes["axis"] == self.held and self._comes_from(op.operands[0])
-        lanes = trait.is_lane_by_lane or trait.kind is Kind.PERMUTES and op.name == "arith.select"
+        lanes = trait.is_lane_by_lane or (trait.kind is Kind.PERMUTES and op.name == "arith.select")
         return lanes and any(map(self._comes_from, op.operands))
 
     def _again(self, editor: Editor, near: Op, number: int, made: list[Op]) -> int:

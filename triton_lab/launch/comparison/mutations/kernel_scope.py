@@ -115,7 +115,7 @@ class KernelScope:
                     yield op, k
 
     def together(self) -> Iterator[list[tuple[Op, int]]]:
-        """The operands on one line that take one value, where there are several: what is written there once or twice."""
+        """The operands on one line that take one value, where there are several."""
         found: dict[tuple[int, int], list[tuple[Op, int]]] = {}
         for op, k in self.uses():
             line = self.launch.lines.get(op.index)

@@ -19,7 +19,12 @@ class LoopEdits(KernelScope):
         for op in self.own:
             if op.name != "scf.for":
                 continue
-            for k, sign, name in ((1, "+", "arith.addi"), (1, "-", "arith.subi"), (0, "+", "arith.addi"), (0, "-", "arith.subi")):
+            for k, sign, name in (
+                (1, "+", "arith.addi"),
+                (1, "-", "arith.subi"),
+                (0, "+", "arith.addi"),
+                (0, "-", "arith.subi"),
+            ):
                 title = _("a loop that {begins} {sign} {step}{lines_of}").format(
                     begins=_("ends") if k else _("begins"),
                     sign=sign,
@@ -30,7 +35,9 @@ class LoopEdits(KernelScope):
                 if k and by_step:
                     more = sign == "+"
                     title = f"{_('one iteration more') if more else _('one iteration less')}{self.where(op)}"
-                    cause = _("a loop that ends an iteration early") if more else _("a loop that has an iteration too many")
+                    cause = (
+                        _("a loop that ends an iteration early") if more else _("a loop that has an iteration too many")
+                    )
                 yield switch_of(title, cause, op, _moved(k, name, by_step))
 
     def carried(self) -> Iterator[Switch]:

@@ -36,6 +36,8 @@ class OperandEdits(KernelScope):
             for other in self.scope.get(op.index, ()):
                 given, type = self.type(other), self.type(number)
                 fits = given == type if alike else given != type and may_stand_for(given, type)
+                # Integers are cast to floats in products and quotients, and hardly anywhere else.
+                fits &= given.is_float == type.is_float or traits.of(op.name).symbol in ("*", "/") or op in self.stores
                 # Of a name's values the newest counts: an earlier one can no longer be written there.
                 if fits and other != number and self.names[other] not in seen:
                     seen.add(self.names[other])
@@ -108,9 +110,7 @@ class OperandEdits(KernelScope):
                     title = _("{one} and {two} exchanged{lines_of}").format(
                         one=self.names[one], two=self.names[two], lines_of=self.where(there[0][0])
                     )
-                    edits = tuple(
-                        (op.index, with_operand(k, two if op.operands[k] == one else one)) for op, k in there
-                    )
+                    edits = tuple((op.index, with_operand(k, two if op.operands[k] == one else one)) for op, k in there)
                     ops = frozenset(op.index for op, _k in there)
                     yield Switch(title, _("two values that are exchanged"), edits=edits, ops=ops)
 

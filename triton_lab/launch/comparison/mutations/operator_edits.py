@@ -153,7 +153,9 @@ class OperatorEdits(KernelScope):
     def guards(self) -> Iterator[Switch]:
         """Powers of what is above the greatest of each row, and an epsilon under a root."""
         known, idle = numbers(self.launch), unused(self.launch)
-        tiny = {name: known[name] for name in idle if 0 < known.get(name, 0) < 0.1} or {f"{one:g}": one for one in _TINY}
+        tiny = {name: known[name] for name in idle if 0 < known.get(name, 0) < 0.1} or {
+            f"{one:g}": one for one in _TINY
+        }
         for op in self.own:
             if op.name in traits.EXPONENTIALS and self.type(op.operands[0]).shape:
                 title = _("the maximum of each row subtracted first{lines_of}").format(lines_of=self.where(op))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -123,15 +124,10 @@ def _sides(comparison: Comparison) -> list[Side]:
 
 def _casts(comparison: Comparison) -> Iterator[Experiment]:
     """The casts of a kernel, of which one alone may round what was expected not to be rounded."""
-    if comparison.other is not None or comparison.launch.target == "gpu":
-        return
-    written = [one for one in comparison if one.written]
-    side = Side(f"{comparison.launch.kernel} (CPU)", comparison.launch, {one.name: one.b for one in written})
-    try:
-        search = Search.of(side, None, {one.name: one.bound for one in written})
-    except CannotReplay:
-        return
-    yield from search.casts(PAIRS)
+    if comparison.other is None and comparison.launch.target != "gpu":
+        for side in _sides(comparison):
+            with contextlib.suppress(CannotReplay):
+                yield from Search.of(side, None, {one.name: one.bound for one in comparison}).casts(PAIRS)
 
 
 def _experiments(comparison: Comparison) -> Iterator[Experiment]:

@@ -60,7 +60,7 @@ class Experiments(
         kinds = (grid_sizes.grids, grid_sizes.arguments, grid_sizes.zeroed, redirections.stale)
         yield _some(*(kind(launch) for kind in kinds))
         yield _some(self.opposites(), self.constants(near=True), self.atomics(), self.carried())
-        yield _some(redirections.steps(launch), self.factors(everywhere=False), self.negated())
+        yield _some(self.rescaled(), redirections.steps(launch), self.factors(everywhere=False), self.negated())
         yield _some(self.floored(), self.guards(), self.constants(near=False))
 
     def roundings(self) -> Iterator[Switch]:

@@ -12,7 +12,6 @@ from triton_lab.ir import Op, effects
 from triton_lab.ir.plan_edits import Edit, Editor, with_computed, with_operand
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.operator_edits import FUNCTIONS
 from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
 from triton_lab.launch.comparison.numerics import Switch
@@ -42,8 +41,6 @@ class LastSteps(KernelScope):
                 if name in compared:
                     for told, function, number in self._fits(compared[name]):
                         yield step(told, with_computed(at, function, other=number))
-            for function in FUNCTIONS:
-                yield step(function.partition(".")[2], with_computed(at, function))
             for axis in reversed(range(len(self.type(op.operands[at]).shape))):
                 told = _("divided by its sum along axis {axis}").format(axis=axis)
                 yield step(told, _divided_by_sum(at, axis))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
+from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for, with_factor
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
@@ -58,6 +59,41 @@ class LoopEdits(KernelScope):
                     yield Switch(
                         title, cause, edits=((end.index, _folding(k, fold, argument)),), ops=frozenset({last.index})
                     )
+
+    def rescaled(self) -> Iterator[Switch]:
+        """What a loop carries, scaled to the greatest number so far, which the loop carries too."""
+        powers = sorted({op.name for op in self.own} & traits.EXPONENTIALS)
+        for op in self.own:
+            if op.name != "scf.for":
+                continue
+            block = op.regions[0].blocks[0]
+            for top, new in zip(block.arguments[1:], block.ops[-1].operands, strict=True):
+                maker = self.made.get(new)
+                if maker is None or traits.of(maker.name).extreme != 1 or top not in maker.operands:
+                    continue
+                after = [one for one in block.ops[:-1] if self.place[one.index] > self.place[maker.index]]
+                for user, k in ((one, k) for one in after for k in range(len(one.operands)) if not one.regions):
+                    number = user.operands[k]
+                    fits = may_stand_for(self.type(top), self.type(number), rows=True)
+                    if number not in block.arguments[1:] or number == top or not self.type(number).is_float or not fits:
+                        continue
+                    for power in powers:
+                        title = _("{name} scaled to the new maximum by {power}{lines_of}").format(
+                            name=self.called(number), power=power.partition(".")[2], lines_of=self.where(user)
+                        )
+                        edit = _scaled(k, top, new, power)
+                        yield switch_of(title, _("an accumulator that is not rescaled"), user, edit)
+
+
+def _scaled(position: int, top: int, new: int, power: str) -> Edit:
+    """An operand, times the power of what the maximum was above the new one."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        apart = editor.op(op, "arith.subf", (top, new), editor.type(top))
+        raised = editor.op(op, power, apart.results, editor.type(top))
+        return [apart, raised, *with_factor(position, "arith.mulf", raised.results[0])(editor, op)]
+
+    return edit
 
 
 def _moved(position: int, name: str, step: bool) -> Edit:

@@ -43,9 +43,12 @@ class _Only(Watcher):
     def __init__(self, observer: Observer, programs: Array) -> None:
         self.observer = observer
         self.programs = programs
+        self._seen = self._rows_seen = np.zeros(0, np.int64)
 
     def _rows(self, frame: Frame) -> Array:
-        return np.flatnonzero(np.isin(frame.programs, self.programs))
+        if frame.programs is not self._seen:  # programs that run on together share one array of their numbers
+            self._seen, self._rows_seen = frame.programs, np.flatnonzero(np.isin(frame.programs, self.programs))
+        return self._rows_seen
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         rows = self._rows(frame)

@@ -105,7 +105,7 @@ class Seen:
     seconds: float
     """Of the tab's own thread, all in all."""
     memory: int
-    """Bytes that the tab had at most."""
+    """Bytes that the tab had at most, without the files that it maps, of which Chromium itself has 100 MB."""
     faults: list[str] = field(default_factory=list)
     """Scripts that ran, requests that were made."""
 
@@ -221,11 +221,10 @@ def _reset_peak(process: int) -> None:
 
 
 def _peak(process: int) -> int:
-    """Bytes of memory that the process had at most since `_reset_peak`."""
+    """Bytes of memory that the process had at most since `_reset_peak`, without those of files that it maps."""
     try:
-        for line in Path(f"/proc/{process}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
-        pass
-    return 0
+        return 0
+    sizes = {name: value.split()[0] for name, _, value in (line.partition(":") for line in lines) if value.strip()}
+    return (int(sizes.get("VmHWM", 0)) - int(sizes.get("RssFile", 0))) * 1024

@@ -31,6 +31,7 @@ from triton_lab.launch.recording.forked_launches import Forked
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
 from triton_lab.launch.recording.launch_site import launch_site
 from triton_lab.launch.recording.poison import POISONED, still_poisoned
+from triton_lab.launch.recording.proved_assumptions import broken
 from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.recording.uninitialized_memory import FreshMemory
 from triton_lab.launch.recording.unrecordable import refused
@@ -165,6 +166,7 @@ class LaunchRecorder(Recorder):
         if not launch.configs and call.tuning is not None and not call.tuning.earlier:
             launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # a GPU's driver reports no trials
         self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
+        launch.remark = "; ".join(filter(None, (launch.remark, broken(launch))))
         self.launches.append(launch)
         last_launch.note(launch)
 

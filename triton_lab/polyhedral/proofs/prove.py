@@ -11,7 +11,9 @@ from typing import Any
 
 from triton_lab.compiled.request import Signature
 from triton_lab.ir import effects
+from triton_lab.launch.assumption import parsed
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.proved_assumptions import remember
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import TooHard, series
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
@@ -79,23 +81,21 @@ def proof_of(launches: Sequence[Launch], assume: Sequence[str], seconds: float, 
     """The proof of the kernel of ``launches``, which all have the same constants."""
     began = time.perf_counter()
     launch = launches[0]
-    plan = launch.executable.plan
-    roots = launch.executable.roots
-    written = frozenset(
-        launch.plan_arguments[k].name for op in plan.walk() if effects.writes(op) for k in roots.get(op.index) or ()
-    )
+    written = stored_to(launch)
     suggestions = suggested(launches, written, sized)
     sizes: Sizes | None = None
     model: ProofModel | None = None
     properties: tuple[PropertyProof, ...] = ()
     try:
         with series(_("the proof"), seconds):
-            sizes, model, accesses, doubtful = _best(launch, assume, suggestions, sized)
+            sizes, model, accesses, doubtful = most_proved(launch, assume, suggestions, sized)
             if refute:
                 accesses = tuple(_with_refutation(model, one, doubtful) for one in accesses)
             properties = tuple(_properties(model, written))
     except TooHard:
         accesses = tuple(_undecided(launch)) if model is None else accesses
+    if sizes is not None:
+        remember(launch, [parsed(one.text) for one in sizes.assumptions])
     return Proof(
         launch.kernel,
         launch.file,
@@ -105,12 +105,26 @@ def proof_of(launches: Sequence[Launch], assume: Sequence[str], seconds: float, 
         assumptions=() if sizes is None else tuple(sizes.assumptions),
         parameters=() if sizes is None else tuple(sizes.free.values()),
         constants={} if sizes is None else dict(sizes.constants),
-        grid=() if model is None else tuple(map(str, model.grid)),
+        grid=_grid(sizes),
         seconds=time.perf_counter() - began,
     )
 
 
-def _best(
+def _grid(sizes: Sizes | None) -> tuple[str, ...]:
+    """The extents of the grid as the assumptions have them; "any" where they say nothing."""
+    texts = {} if sizes is None else {c.subject: c.text for c in (parsed(one.text) for one in sizes.assumptions)}
+    found = [texts.get(f"grid[{axis}]", "").removeprefix(f"grid[{axis}] == ") or _("any") for axis in range(3)]
+    return tuple(found[:1] if found[1:] == ["1", "1"] else found)
+
+
+def stored_to(launch: Launch) -> frozenset[str]:
+    """The tensors that the kernel writes, by the origin of its pointers."""
+    plan, roots = launch.executable.plan, launch.executable.roots
+    writes = [op.index for op in plan.walk() if effects.writes(op)]
+    return frozenset(launch.plan_arguments[k].name for op in writes for k in roots.get(op) or ())
+
+
+def most_proved(
     launch: Launch, assume: Sequence[str], suggestions: Sequence[Suggestion], sized: bool
 ) -> tuple[Sizes, ProofModel, tuple[AccessProof, ...], frozenset[str]]:
     """The proof with the options under which most accesses are proved, changed one by one. Raises TooHard.

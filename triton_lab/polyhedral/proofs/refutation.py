@@ -6,12 +6,10 @@ import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from triton_lab import messages
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.recording.own_launch import recorded_launch
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
@@ -21,14 +19,12 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAcces
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import Unknown
 from triton_lab.polyhedral.proofs.access_bounds import depends_on_memory, lanes_of, violations
 from triton_lab.polyhedral.proofs.proof_model import ProofModel
+from triton_lab.polyhedral.proofs.sized_launch import launch_at
 
 # At most so many sizes are looked at, and so many of them run; and so many seconds.
 _MOST_SIZES = 400
 _MOST_RUNS = 3
 _SECONDS = 1.0
-# Larger tensors and grids are not made.
-_MOST_ELEMENTS = 1 << 22
-_MOST_PROGRAMS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -128,15 +124,7 @@ def _holds(value: AffineExpr, equality: bool) -> bool:
 
 def _run(model: ProofModel, touch: SymbolicAccess, sizes: Mapping[str, int]) -> Refutation | None:
     """The launch with these sizes, if it can be made and fails at the access."""
-    try:
-        grid, arguments = _call(model, sizes)
-    except _CannotMake:
-        return None
-    function = model.launch.compiled[0].fn
-    try:
-        launch = recorded_launch(lambda: function[grid](**arguments))
-    except Exception:  # what Triton refuses is no refutation
-        return None
+    launch = launch_at(model, sizes)
     if launch is None or not isinstance(launch.error, KernelError) or launch.error.fault is None:
         return None
     fault = launch.error.fault
@@ -155,55 +143,3 @@ def _run(model: ProofModel, touch: SymbolicAccess, sizes: Mapping[str, int]) -> 
         rest //= extent
     shown = {model.sizes.free[name]: value for name, value in sizes.items()}
     return Refutation(launch, shown, program, tuple(reversed(lane)))
-
-
-class _CannotMake(Exception):
-    """Tensors or a grid that are too large, or not known."""
-
-
-def _call(model: ProofModel, sizes: Mapping[str, int]) -> tuple[tuple[int, ...], dict[str, Any]]:
-    """The grid and the arguments for these sizes. Raises _CannotMake."""
-
-    def number(value: AffineExpr) -> int:
-        found = value.substitute({name: AffineExpr((), one) for name, one in sizes.items()})
-        if not found.is_constant:
-            raise _CannotMake
-        return found.constant
-
-    grid = tuple(number(extent) for extent in model.grid)
-    if min(grid) < 1 or grid[0] * grid[1] * grid[2] > _MOST_PROGRAMS:
-        raise _CannotMake
-    arguments: dict[str, Any] = {}
-    for argument in model.launch.arguments:
-        if argument.kind == "tensor":
-            arguments[argument.name] = _tensor(model, argument.name, argument.dtype, number)
-        elif argument.kind == "scalar" and type(argument.value) is int:
-            arguments[argument.name] = number(model.sizes.of(argument.name))
-        elif argument.kind in ("scalar", "constexpr") and "[" not in argument.name:
-            arguments[argument.name] = argument.value
-        else:
-            raise _CannotMake
-    return grid, arguments
-
-
-def _tensor(model: ProofModel, name: str, dtype: str, number: Any) -> Any:
-    """A tensor of zeros, or of the least value that is assumed, whose storage ends with its last element."""
-    import torch
-
-    extents = model.sizes.extents(name)
-    if extents is None:
-        raise _CannotMake
-    shape = tuple(number(one) for one in extents.shape)
-    strides = tuple(number(one) for one in extents.strides)
-    if min((*shape, *strides), default=0) < 0:
-        raise _CannotMake
-    needed = 0 if 0 in shape else 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-    if needed > _MOST_ELEMENTS:
-        raise _CannotMake
-    least = 0
-    if name in model.sizes.contents:
-        least, most = (number(one) for one in model.sizes.contents[name])
-        if needed and least > most:
-            raise _CannotMake
-    storage = torch.full((needed,), least, dtype=torch.float64).to(getattr(torch, dtype))
-    return storage.as_strided(shape, strides)

@@ -36,10 +36,26 @@ class SizeFit:
         """The simple expressions with these values, from the simplest on."""
         return [text for text, those in self._expressions() if those == values][:_MOST_OPTIONS]
 
+    def tilings(self, values: Values) -> list[str]:
+        """Products of two sizes over blocks with these values, also where one of them is 1 tile high."""
+        tiles = self._tiles()
+        return [
+            f"{one} * {other}"
+            for position, (one, first) in enumerate(tiles)
+            for other, second in tiles[position + 1 :]
+            if set(_NAMES.findall(one)) & set(_NAMES.findall(other)) == {"cdiv"}
+            and tuple(a * b for a, b in zip(first, second, strict=True)) == values
+        ][:_MOST_OPTIONS]
+
+    def _tiles(self) -> list[Named]:
+        blocks = [(name, value) for name, value in self.constants.items() if value > 1]
+        sizes = [(name, those) for name, those in self.sizes.items() if not is_stride(name)][:_MOST_SIZES]
+        return [(f"cdiv({n}, {c})", tuple(-(-v // b) for v in those)) for n, those in sizes for c, b in blocks]
+
     def _expressions(self) -> Iterator[Named]:
         sizes = [(name, those) for name, those in self.sizes.items() if not is_stride(name)][:_MOST_SIZES]
         blocks = [(name, value) for name, value in self.constants.items() if value > 1]
-        tiles = [(f"cdiv({n}, {c})", tuple(-(-v // b) for v in those)) for n, those in sizes for c, b in blocks]
+        tiles = self._tiles()
         yield from tiles
         for name, those in sizes:
             for constant, block in blocks:

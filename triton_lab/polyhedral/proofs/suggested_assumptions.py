@@ -82,7 +82,8 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
     for axis, text in enumerate(grid_texts(first)):
         extents = tuple(one.grid[axis] for one in launches)
         plain, derived = fit.plain(extents), fit.derived(extents)
-        ways: list[str | None] = [*plain, *derived, None] if axis else [*derived, *plain, None]
+        ways: list[str | None] = [*plain, *derived] if axis else [*derived, *plain]
+        ways = list(dict.fromkeys([*ways, *fit.tilings(extents), None]))
         if plain == ["1"]:
             yield Suggestion((f"grid[{axis}] == 1",), "grid")
             continue

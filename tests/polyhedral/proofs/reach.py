@@ -51,8 +51,8 @@ class Reach:
         reasons = list(dict.fromkeys(one.reason for one in proof.accesses if one.outcome == UNKNOWN))
         self.reasons.update(_short(one.reason) for one in proof.accesses if one.outcome == UNKNOWN)
         self.rows.append(
-            f"| {name} | `{proof.kernel}` | {len(proof.accesses)} | {own[PROVED]} | {own[REFUTED]} | {own[UNKNOWN]} | "
-            f"{'; '.join(reasons)} |"
+            f"| {name} | `{proof.kernel}` | {len(proof.accesses)} | {own[PROVED]} | {own[REFUTED]} | {own[UNKNOWN]} "
+            f"| {'; '.join(reasons)} |"
         )
 
     @property
@@ -87,10 +87,11 @@ def library(calls: Mapping[str, Callable[[], Any]]) -> Reach:
         torch.manual_seed(0)
         with warnings.catch_warnings(), in_place_of_a_gpu():
             warnings.simplefilter("ignore")
-            launches: Any = ()
-            with contextlib.suppress(Exception), lab.record() as launches:  # what a library cannot do here is not counted
+            made: list[Any] = []
+            with contextlib.suppress(Exception), lab.record() as launches:  # what a library cannot do here
+                made = launches
                 _both_ways(call())
-            for launch in launches:
+            for launch in made:
                 if (launch.kernel, launch.file) not in seen:
                     seen.add((launch.kernel, launch.file))
                     found.add(name, lab.prove(launch, refute=False))
@@ -108,7 +109,7 @@ def _page() -> Iterator[str]:
     yield HEAD
     own = examples()
     yield f"## The examples\n\n{_summary(own)}\n"
-    yield "| example | kernel | accesses | in bounds | out of bounds | not known | reasons |\n|---|---|---|---|---|---|---|"
+    yield "| example | kernel | accesses | in bounds | out of bounds | not known | reasons |\n" + 7 * "|---" + "|"
     yield "\n".join(own.rows) + "\n"
     yield "## Public libraries\n"
     yield "| library | version | kernels | accesses | in bounds | not known | decided | most frequent reasons |"
@@ -120,11 +121,14 @@ def _page() -> Iterator[str]:
             yield f"| {name} | not installed | | | | | | |"
             continue
         found = library(calls())
+        if not found.rows:
+            yield f"| {name} | {version} | 0: it cannot be imported on this machine | | | | | |"
+            continue
         reasons = "; ".join(f"{reason} ({number})" for reason, number in found.reasons.most_common(3))
         total = sum(found.outcomes.values())
         yield (
-            f"| {name} | {version} | {len(found.rows)} | {total} | {found.outcomes[PROVED]} | {found.outcomes[UNKNOWN]} | "
-            f"{found.share} | {reasons} |"
+            f"| {name} | {version} | {len(found.rows)} | {total} | {found.outcomes[PROVED]} "
+            f"| {found.outcomes[UNKNOWN]} | {found.share} | {reasons} |"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -56,21 +57,24 @@ class Sizes:
     def assume(self, assumption: Assumption) -> None:
         """Take a condition for granted. Raises ValueError, which names what the kernel does not have."""
         condition = parsed(assumption.text)
-        self.assumptions.append(assumption)
         arithmetic = Arithmetic(lambda number: AffineExpr((), number), self.of, _applied)
         if condition.relation == "in":
             low, high = (arithmetic.of(side) for side in condition.right)
             self.contents[self._tensor_name(condition)] = (low, high)
+            self.assumptions.append(assumption)
             return
         subject = condition.subject
         right = arithmetic.of(condition.right[0])
         defines = condition.relation == "==" and is_quantity(condition.left) and self._is_open(subject)
-        if defines and symbol_of(subject) not in right.names:
-            self.defined[subject] = right
-            return
         if condition.relation == "!=":
             raise ValueError(_("{text}: an assumption with != is not used; give a bound").format(text=assumption.text))
+        if defines and symbol_of(subject) not in right.names:
+            self._check(subject)
+            self.defined[subject] = right
+            self.assumptions.append(assumption)
+            return
         left = arithmetic.of(condition.left)
+        self.assumptions.append(assumption)
         difference = {">=": left - right, ">": left - right - 1, "<=": right - left, "<": right - left - 1}
         if condition.relation == "==":
             self.context.append(Constraint(left - right, equality=True))
@@ -213,5 +217,6 @@ def sizes_of(launch: Launch, given: Sequence[str], suggestions: Sequence[Assumpt
             if suggestion.origin == "compiler":
                 found.assumptions.append(suggestion)
             else:
-                found.assume(suggestion)
+                with contextlib.suppress(ValueError):  # of a division by a size: it is left open then
+                    found.assume(suggestion)
     return found

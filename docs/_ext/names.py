@@ -39,6 +39,11 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "over sizes; launches in files.",
         ("compare", "Comparison", "explain", "Explanation", "shrink", "ShrunkLaunch", "sweep", "Sweep", "Time", "load"),
     ),
+    "proofs": (
+        "Proofs",
+        "What holds of a kernel for every size, before it runs.",
+        ("prove", "Proof"),
+    ),
     "compiling": (
         "Compiling",
         "What a GPU's compiler makes of a kernel, on any machine.",

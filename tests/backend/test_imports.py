@@ -15,7 +15,7 @@ import pytest
         "backend.driver",
         "backend.targets.gpu",
         "backend.targets.active_target",
-        "polyhedral.blocks.proof",
+        "polyhedral.blocks.translation_validation",
     ],
 )
 def test_a_fresh_process_may_begin_with_it(name: str) -> None:

@@ -62,7 +62,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "lazy/compile_cache": "LARGEST",
         "lazy/executable": "UNDO_LIMIT",
         "lazy/fusion": "LARGEST",
-        "polyhedral/blocks/proof": "_MOST_INSTANCES _FILLING",
+        "polyhedral/blocks/translation_validation": "_MOST_INSTANCES _FILLING",
         "polyhedral/core/isl_effort": "OPERATIONS _STACK",
         "polyhedral/kernels/symbolic/symbolic_arithmetic": "_MOST_VALUES",
         "polyhedral/kernels/program_footprint": "_MOST_PROGRAMS",

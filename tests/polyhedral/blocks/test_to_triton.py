@@ -12,7 +12,7 @@ from tests.wordings import Wording
 from triton_lab.launch.recording.record import record
 from triton_lab.polyhedral import Schedule, TooHard, scop
 from triton_lab.polyhedral.blocks import contraction, lane_values, lane_writer
-from triton_lab.polyhedral.blocks.proof import example
+from triton_lab.polyhedral.blocks.translation_validation import example
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.execute import extent, least_shape
 from triton_lab.polyhedral.related_work import page_nests

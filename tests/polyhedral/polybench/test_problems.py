@@ -9,7 +9,7 @@ import torch
 from tests.examples.test_compiles_for_gpu import compiled  # noqa: F401 - a fixture
 from triton_lab.launch.diagnosis.launch_assertion import check
 from triton_lab.polyhedral import scop
-from triton_lab.polyhedral.blocks.proof import example
+from triton_lab.polyhedral.blocks.translation_validation import example
 from triton_lab.polyhedral.core import isl_effort
 from triton_lab.polyhedral.polybench.problems import BY_HAND, POLYBENCH
 from triton_lab.polyhedral.polybench.results_page import PAGE, row

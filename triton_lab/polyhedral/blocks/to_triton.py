@@ -15,7 +15,7 @@ from triton_lab.polyhedral.blocks.contraction_text import write_contraction
 from triton_lab.polyhedral.blocks.generated_text import GeneratedText
 from triton_lab.polyhedral.blocks.launch_plan import launch_plan
 from triton_lab.polyhedral.blocks.launch_text import write
-from triton_lab.polyhedral.blocks.proof import prove
+from triton_lab.polyhedral.blocks.translation_validation import prove
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
 from triton_lab.polyhedral.core.isl_effort import SECONDS, series
 

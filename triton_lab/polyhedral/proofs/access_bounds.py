@@ -10,7 +10,7 @@ from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.isl_effort import TooHard
 from triton_lab.polyhedral.kernels.access_domain import path_of, symbol_domain
 from triton_lab.polyhedral.kernels.element_coordinates import elements
-from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Interval, Opaque, terms_in
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Interval, UnknownTerm, terms_in
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Case, lane
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import SymbolicCase, Unknown
@@ -68,7 +68,7 @@ def violations(model: ProofModel, touch: SymbolicAccess, piece: SymbolicCase, ex
 def _held(value: AffineExpr) -> Iterator[Constraint]:
     """What is assumed of numbers from memory that the value depends on."""
     for term in terms_in(value):
-        if isinstance(term, Opaque):
+        if isinstance(term, UnknownTerm):
             if term.least is not None:
                 yield Constraint(AffineExpr.of(term) - term.least)
             if term.most is not None:
@@ -80,7 +80,7 @@ def depends_on_memory(touch: SymbolicAccess) -> bool:
     if isinstance(touch.pointer, Unknown):
         return True
     terms = {term for piece in touch.pointer.pieces for term in terms_in(piece.value)}
-    return any(isinstance(term, Opaque) and term.least is None for term in terms)
+    return any(isinstance(term, UnknownTerm) and term.least is None for term in terms)
 
 
 def _reason(model: ProofModel, touch: SymbolicAccess, piece: SymbolicCase) -> str:
@@ -96,8 +96,8 @@ def _reason(model: ProofModel, touch: SymbolicAccess, piece: SymbolicCase) -> st
     return _("whether it stays in bounds")
 
 
-def _opaque(value: AffineExpr) -> Opaque | None:
-    return next((term for term in sorted(terms_in(value)) if isinstance(term, Opaque)), None)
+def _opaque(value: AffineExpr) -> UnknownTerm | None:
+    return next((term for term in sorted(terms_in(value)) if isinstance(term, UnknownTerm)), None)
 
 
 def decided(model: ProofModel, touch: SymbolicAccess) -> str:

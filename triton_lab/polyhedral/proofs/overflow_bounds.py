@@ -97,8 +97,7 @@ def _fits(model: ProofModel, one: MayOverflow, most: Mapping[str, int]) -> bool:
     for piece in one.value.pieces:
         low, high = interval(piece.value, ranges)
         for constraint in piece.when:  # min and max: the other side bounds the value, too
-            bound = interval(piece.value + constraint.expression, ranges)[1]
-            high = min(high, bound)
+            high = min(high, interval(piece.value + constraint.expression, ranges)[1])
         if low < -limit or high >= limit:
             return False
     return True

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.assumption import holds, parsed
-from triton_lab.polyhedral.proofs.launch_grid import grid_texts
 from triton_lab.polyhedral.proofs.proof import Assumption
+from triton_lab.polyhedral.proofs.launch_grid import grid_texts
 from triton_lab.polyhedral.proofs.size_fit import SizeFit, Values
 
 if TYPE_CHECKING:

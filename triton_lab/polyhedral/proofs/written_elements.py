@@ -14,7 +14,7 @@ from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text
 from triton_lab.polyhedral.kernels.access_domain import path_of, symbol_domain
 from triton_lab.polyhedral.kernels.element_coordinates import elements
-from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Product, factors_of, terms_in
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import ProductTerm, factors_of, terms_in
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Case, lane
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import SymbolicCase, Unknown
@@ -151,7 +151,7 @@ def _coordinates(place: AffineExpr, extents: Extents) -> list[AffineExpr] | None
                 inner = (
                     AffineExpr((), 1)
                     if not left
-                    else AffineExpr.of(left[0] if len(left) == 1 else Product(tuple(left)))
+                    else AffineExpr.of(left[0] if len(left) == 1 else ProductTerm(tuple(left)))
                 )
                 beside += inner * coefficient
                 rest -= AffineExpr.make({symbol: coefficient})

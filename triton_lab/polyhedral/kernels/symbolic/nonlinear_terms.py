@@ -23,15 +23,15 @@ def _identifier(kind: str, *parts: object) -> str:
 
 def factors_of(symbol: Symbol) -> tuple[Symbol, ...]:
     """The factors of a product; any other symbol is its only factor."""
-    return symbol.factors if isinstance(symbol, Product) else (symbol,)
+    return symbol.factors if isinstance(symbol, ProductTerm) else (symbol,)
 
 
-class Product(Term):
+class ProductTerm(Term):
     """The product of two or more symbols."""
 
     factors: tuple[Symbol, ...]
 
-    def __new__(cls, factors: tuple[Symbol, ...]) -> Product:
+    def __new__(cls, factors: tuple[Symbol, ...]) -> ProductTerm:
         ordered = tuple(sorted(factors, key=lambda one: (isinstance(one, Quotient), str(one))))
         made = super().__new__(cls, _identifier("x", *map(_spelled, ordered)))
         made.factors = ordered
@@ -48,7 +48,7 @@ class Product(Term):
         return math.prod(AffineExpr.of(factor).evaluate(values) for factor in self.factors)
 
 
-class Division(Term):
+class QuotientTerm(Term):
     """``floor(numerator / divisor)`` for a divisor of at least 1; ``positive``: and for a numerator of at least 0.
 
     Both hold where the value is computed, in the iterations that run.
@@ -58,7 +58,7 @@ class Division(Term):
     divisor: AffineExpr
     positive: bool
 
-    def __new__(cls, numerator: AffineExpr, divisor: AffineExpr, positive: bool) -> Division:
+    def __new__(cls, numerator: AffineExpr, divisor: AffineExpr, positive: bool) -> QuotientTerm:
         made = super().__new__(cls, _identifier("d", spelled(numerator), spelled(divisor), positive))
         made.numerator, made.divisor, made.positive = numerator, divisor, positive
         made.inner = numerator.names | divisor.names
@@ -71,14 +71,14 @@ class Division(Term):
         if not rounds.isdisjoint(self.divisor.names) and not divisor.is_constant:
             number = int.from_bytes(hashlib.blake2b(self.encode(), digest_size=6).digest(), "big")
             reason = "a quotient whose divisor changes in a loop"
-            return AffineExpr.of(Opaque(-number, (numerator, divisor), (-math.inf, math.inf), reason))
+            return AffineExpr.of(UnknownTerm(-number, (numerator, divisor), (-math.inf, math.inf), reason))
         return quotient(numerator, divisor, self.positive and rounds.isdisjoint(self.numerator.names))
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         return self.numerator.evaluate(values) // self.divisor.evaluate(values)
 
 
-class Opaque(Term):
+class UnknownTerm(Term):
     """Value ``number`` of those that only a run knows, as a function of ``arguments``: lanes and iterations, say.
 
     ``reach`` bounds it by numbers, and ``least`` and ``most`` by expressions of parameters; ``reason`` says what it is,
@@ -102,7 +102,7 @@ class Opaque(Term):
         op: int | None = None,
         least: AffineExpr | None = None,
         most: AffineExpr | None = None,
-    ) -> Opaque:
+    ) -> UnknownTerm:
         limits = tuple("" if one is None else spelled(one) for one in (least, most))
         made = super().__new__(cls, _identifier("o", number, *map(spelled, arguments), *limits))
         made.number, made.arguments, made.reach, made.reason, made.op = number, arguments, reach, reason, op
@@ -113,7 +113,7 @@ class Opaque(Term):
     def substitute(self, values: Mapping[str, AffineExpr]) -> AffineExpr:
         arguments = tuple(one.substitute(values) for one in self.arguments)
         least, most = (None if one is None else one.substitute(values) for one in (self.least, self.most))
-        return AffineExpr.of(Opaque(self.number, arguments, self.reach, self.reason, self.op, least, most))
+        return AffineExpr.of(UnknownTerm(self.number, arguments, self.reach, self.reason, self.op, least, most))
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         raise LookupError(self.reason)
@@ -140,19 +140,19 @@ def product(a: AffineExpr, b: AffineExpr) -> AffineExpr:
                 if symbol is None:
                     continue
             else:
-                symbol = Product((*factors_of(one), *factors_of(other)))
+                symbol = ProductTerm((*factors_of(one), *factors_of(other)))
             total[symbol] = total.get(symbol, 0) + c * d
     return AffineExpr.make(total, a.constant * b.constant)
 
 
 def quotient(numerator: AffineExpr, divisor: AffineExpr, positive: bool = False) -> AffineExpr:
-    """``floor(numerator / divisor)`` for a divisor of at least 1, without a `Division` where that is simple."""
+    """``floor(numerator / divisor)`` for a divisor of at least 1, without a `QuotientTerm` where that is simple."""
     if divisor.is_constant:
         return numerator // max(1, divisor.constant)
     if numerator == divisor:
         return AffineExpr((), 1)
     whole = _exact_quotient(numerator, divisor)
-    return AffineExpr.of(Division(numerator, divisor, positive)) if whole is None else whole
+    return AffineExpr.of(QuotientTerm(numerator, divisor, positive)) if whole is None else whole
 
 
 def _exact_quotient(numerator: AffineExpr, divisor: AffineExpr) -> AffineExpr | None:
@@ -171,7 +171,7 @@ def _exact_quotient(numerator: AffineExpr, divisor: AffineExpr) -> AffineExpr | 
         if not left:
             rest += coefficient
         else:
-            total[left[0] if len(left) == 1 else Product(tuple(left))] = coefficient
+            total[left[0] if len(left) == 1 else ProductTerm(tuple(left))] = coefficient
     return AffineExpr.make(total, rest)
 
 
@@ -192,9 +192,9 @@ def _collect_symbol(symbol: Symbol, found: set[Term]) -> None:
         _collect(symbol.numerator, found)
     elif isinstance(symbol, Term) and symbol not in found:
         found.add(symbol)
-        if isinstance(symbol, Product):
+        if isinstance(symbol, ProductTerm):
             for factor in symbol.factors:
                 _collect_symbol(factor, found)
-        elif isinstance(symbol, Division):
+        elif isinstance(symbol, QuotientTerm):
             _collect(symbol.numerator, found)
             _collect(symbol.divisor, found)

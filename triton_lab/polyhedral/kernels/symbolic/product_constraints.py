@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, Term
 from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import (
-    Division,
     Interval,
-    Opaque,
-    Product,
+    ProductTerm,
+    QuotientTerm,
+    UnknownTerm,
     factors_of,
     product,
     terms_in,
@@ -49,7 +49,7 @@ def lifted(constraints: Sequence[Constraint], more: Iterable[AffineExpr], bounds
             for fact in _meaning(term, bounds):
                 new[fact] = None
                 terms |= terms_in(fact)
-    products = {term for term in terms if isinstance(term, Product)}
+    products = {term for term in terms if isinstance(term, ProductTerm)}
     factors: set[Symbol] = set()
     for one in products:
         factors.update(one.factors)
@@ -65,14 +65,14 @@ def lifted(constraints: Sequence[Constraint], more: Iterable[AffineExpr], bounds
 def _meaning(term: Term, bounds: Bounds) -> list[AffineExpr]:
     """What is not negative because of what the term is."""
     symbol = AffineExpr.of(term)
-    if isinstance(term, Division):
+    if isinstance(term, QuotientTerm):
         rest = term.numerator - product(term.divisor, symbol)
         found = [rest, term.divisor - rest - 1, term.divisor - 1]
         if term.positive or bounds(term.numerator)[0] >= 0:
             found.append(symbol)
         return found
     found = []
-    if isinstance(term, Opaque):
+    if isinstance(term, UnknownTerm):
         if term.least is not None:
             found.append(symbol - term.least)
         if term.most is not None:
@@ -95,7 +95,7 @@ def _limits(symbol: Symbol, bounds: Bounds) -> list[AffineExpr]:
     return found
 
 
-def _multiplied(known: Sequence[AffineExpr], products: set[Product], factors: set[Symbol]) -> list[AffineExpr]:
+def _multiplied(known: Sequence[AffineExpr], products: set[ProductTerm], factors: set[Symbol]) -> list[AffineExpr]:
     """The products of two of ``known`` that need no products of symbols but those that occur."""
     parts = {_key_of(p) for p in products}
     useful = [e for e in known if any(factors.issuperset(factors_of(s)) for s, _ in e.terms)][:_MOST_EXPRESSIONS]
@@ -107,7 +107,7 @@ def _multiplied(known: Sequence[AffineExpr], products: set[Product], factors: se
     return found
 
 
-def _key_of(term: Product) -> tuple[str, ...]:
+def _key_of(term: ProductTerm) -> tuple[str, ...]:
     return _key(term.factors)
 
 

@@ -17,7 +17,7 @@ from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Formu
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, Term, isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text
-from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Division, Interval, Opaque, Product
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Interval, ProductTerm, QuotientTerm, UnknownTerm
 from triton_lab.polyhedral.kernels.symbolic.product_constraints import lifted
 from triton_lab.polyhedral.kernels.symbolic.unknown_values import UnknownValues
 
@@ -174,16 +174,16 @@ def _symbol(symbol: Symbol, ranges: Ranges) -> Interval:
 
 
 def _term(term: Term, ranges: Ranges) -> Interval:
-    if isinstance(term, Product):
+    if isinstance(term, ProductTerm):
         low, high = 1.0, 1.0
         for factor in term.factors:
             ends = [_times(one, other) for one in (low, high) for other in _symbol(factor, ranges)]
             low, high = min(ends), max(ends)
         return low, high
-    if isinstance(term, Division):
+    if isinstance(term, QuotientTerm):
         low, high = interval(term.numerator, ranges)
         return 0 if term.positive else min(0, low), max(0, high)  # a divisor is at least 1
-    assert isinstance(term, Opaque)
+    assert isinstance(term, UnknownTerm)
     low, high = term.reach
     if term.least is not None:
         low = max(low, interval(term.least, ranges)[0])

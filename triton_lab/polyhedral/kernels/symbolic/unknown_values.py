@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab.ir import Type
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
-from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Interval, Opaque
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Interval, UnknownTerm
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Facts
@@ -42,14 +42,14 @@ class UnknownValues:
     wraps: dict[int, str] = field(default_factory=dict)
     _number: int = 0
 
-    def value(self, type: Type, reason: str, op: int | None, facts: Facts, root: int | None = None) -> Opaque:
+    def value(self, type: Type, reason: str, op: int | None, facts: Facts, root: int | None = None) -> UnknownTerm:
         """A new symbol for a value of this ``type``; ``root`` is the argument that it was loaded from."""
         self._number += 1
         places = [f"_l{axis}" for axis, extent in enumerate(type.shape) if extent > 1]
         places += [name for name in facts.ranges if name.startswith(("_p", "_t"))]
         least, most = (None, None) if root is None else self.contents.get(root, (None, None))
         arguments = tuple(AffineExpr.of(place) for place in places)
-        return Opaque(self._number, arguments, reach_of(type), reason, op, least, most)
+        return UnknownTerm(self._number, arguments, reach_of(type), reason, op, least, most)
 
     def note_overflow(self, op: int, value: SymbolicNumber, bits: int, facts: Facts) -> None:
         """Remember a number that fits its type at the launch's sizes, and perhaps not at others."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from triton_lab.polyhedral.blocks.proof import _difference
+from triton_lab.polyhedral.blocks.translation_validation import _difference
 
 TYPES = (np.float32, np.float64)
 

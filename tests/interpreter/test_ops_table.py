@@ -31,7 +31,6 @@ OTHER = {"create_block", "create_block_with_parent", "create_loc", "create_name_
 OTHER |= {"create_tensor_descriptor_type"}
 # Lowered to other operations before the plan is made.
 REWRITTEN = {"create_make_block_ptr", "create_advance", "create_tensor_pointer_load", "create_tensor_pointer_store"}
-REFUSED = {"create_inline_asm": ("tt.elementwise_inline_asm", "PTX is the GPU's")}
 COMPARISONS = ("EQ", "NE", "SLT", "SLE", "SGT", "SGE", "ULT", "ULE", "UGT", "UGE")
 TABLE: dict[str, tuple[str, ...]] = {
     "create_add": ("arith.addi",),
@@ -93,6 +92,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "create_iabs": ("math.absi",),
     **{f"create_icmp{kind}": ("arith.cmpi",) for kind in COMPARISONS},
     "create_if_op": ("scf.if",),
+    "create_inline_asm": ("tt.elementwise_inline_asm",),
     "create_int_cast": ("arith.extsi", "arith.extui", "arith.trunci"),
     "create_int_to_ptr": ("tt.int_to_ptr",),
     "create_join": ("tt.join",),
@@ -251,7 +251,7 @@ ALWAYS = {"arith.constant", "tt.call", "tt.return"}
 
 
 def test_every_method_of_the_builder_is_known():
-    unknown = METHODS - set(TABLE) - set(REFUSED) - REWRITTEN - OTHER
+    unknown = METHODS - set(TABLE) - REWRITTEN - OTHER
     assert not unknown, f"Triton {triton.__version__} can make operations that nobody has looked at"
 
 
@@ -296,10 +296,6 @@ def test_what_is_refused_is_said_with_its_reason():
         assert name in str(caught.value) and traits.of(name).refused in str(caught.value)
 
 
-def test_what_is_refused_is_not_implemented():
-    assert not {name for name, _ in REFUSED.values()} & set(REGISTRY)
-
-
 def touches_memory(function: FunctionType, seen: set[FunctionType]) -> bool:
     """Whether a function of the interpreter's operations, or one that it calls there, asks for memory."""
     if function in seen:
@@ -342,6 +338,7 @@ KERNELS = [
     tl.store(F + k, tl.minimum(f, 3.0, tl.PropagateNan.ALL) + tl.maximum(f, 1.0, tl.PropagateNan.ALL))
     tl.store(F + k, tl.exp(f) + tl.exp2(f) + tl.log(f) + tl.log2(f) + tl.sin(f) + tl.cos(f) + tl.sqrt(f))
     tl.store(F + k, tl.rsqrt(f) + tl.erf(f) + tl.floor(f) + tl.ceil(f) + tl.abs(f) + tl.fma(f, f, f))
+    tl.store(I + k, tl.inline_asm_elementwise("not.b32 $0, $1;", "=r,r", [i], dtype=tl.int32, is_pure=True, pack=1))
     tl.store(F + k, tl.sqrt_rn(f) + tl.div_rn(f, f) + tl.fdiv(f, f) + libdevice.tanh(f))
     """,
     """
@@ -447,8 +444,3 @@ def test_the_table_names_the_operations_that_are_really_made():
     missing = expected - seen
     assert not missing, missing
     assert seen - set(REGISTRY) - TERMINATORS == set()
-
-
-@pytest.mark.parametrize("method", REFUSED)
-def test_refusals_have_a_reason(method):
-    assert REFUSED[method][1]

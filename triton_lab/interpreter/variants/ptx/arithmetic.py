@@ -78,6 +78,27 @@ def _fused(a: Array, b: Array, c: Array) -> Array:
     return multiply_add(*np.broadcast_arrays(a, b, c))
 
 
+def _sum_down(a: Array, b: Array) -> Array:
+    """`_exact_sum` for rounding down, where a sum that is zero is negative unless both terms are positive."""
+    total = _exact_sum(a, b)
+    return np.where((total == 0) & (np.signbit(a) | np.signbit(b)), -0.0, total)
+
+
+def _fused_down(a: Array, b: Array, c: Array) -> Array:
+    total = _fused(a, b, c)
+    return np.where((total == 0) & ((np.signbit(a) ^ np.signbit(b)) | np.signbit(c)), -0.0, total)
+
+
+def _zero_down(function: Callable[..., Array], name: str) -> Callable[..., Array]:
+    """A sum of float64 that rounds down, with the sign of its zeros."""
+
+    def run(a: Array, b: Array) -> Array:
+        total, other = function(a, b), b if name == "add" else -b
+        return np.where((total == 0) & (np.signbit(a) | np.signbit(other)), -0.0, total)
+
+    return run
+
+
 def _minimum_with_sign(a: Array, b: Array) -> Array:
     """``min.xorsign.abs``: the smaller size, with the product of both signs; a number's size beside a NaN."""
     size = fmin(np.abs(a), np.abs(b))
@@ -139,12 +160,13 @@ def _made() -> dict[str, Run]:
         flush = bool(ftz)
         for mode in _MODES:
             own = _MODES[mode]
-            found[f"fma.{mode}{ftz}.f32"] = on_single(_rounded(_fused, own), flush)
+            add, fused = (_sum_down, _fused_down) if mode == "rm" else (_exact_sum, _fused)
+            found[f"fma.{mode}{ftz}.f32"] = on_single(_rounded(fused, own), flush)
             if mode == "rn":
                 continue
             found[f"mul.{mode}{ftz}.f32"] = on_single(_rounded(_exact_product, own), flush)
-            found[f"add.{mode}{ftz}.f32"] = on_single(_rounded(_exact_sum, own), flush)
-            found[f"sub.{mode}{ftz}.f32"] = on_single(_rounded(lambda a, b: _exact_sum(a, -b), own), flush)
+            found[f"add.{mode}{ftz}.f32"] = on_single(_rounded(add, own), flush)
+            found[f"sub.{mode}{ftz}.f32"] = on_single(_rounded(lambda a, b, add=add: add(a, -b), own), flush)
         for rn in ("", ".rn"):
             found[f"add{rn}{ftz}.f32"] = on_single(np.add, flush)
             found[f"sub{rn}{ftz}.f32"] = on_single(np.subtract, flush)
@@ -154,8 +176,7 @@ def _made() -> dict[str, Run]:
         found[f"sqrt.rn{ftz}.f32"] = on_single(np.sqrt, flush)
         found[f"min{ftz}.f32"], found[f"max{ftz}.f32"] = on_single(fmin, flush), on_single(fmax, flush)
         found[f"min{ftz}.xorsign.abs.f32"] = on_single(_minimum_with_sign, flush)
-        found[f"abs{ftz}.f32"] = (lambda x: x & np.uint32(0x7FFFFFFF)) if not flush else on_single(np.abs, True)
-        found[f"neg{ftz}.f32"] = (lambda x: x ^ np.uint32(0x80000000)) if not flush else on_single(np.negative, True)
+        found[f"abs{ftz}.f32"], found[f"neg{ftz}.f32"] = on_single(np.abs, flush), on_single(np.negative, flush)
         for mode, whole in _WHOLE.items():
             found[f"cvt.{mode}{ftz}.f32.f32"] = on_single(whole, flush)
             for target in ("s32", "u32", "s64", "u64", "s16", "u16"):
@@ -179,7 +200,8 @@ def _made() -> dict[str, Run]:
     for mode in ("rz", "rm", "rp"):
         for name, operation in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "div")):
             function = directed_rounding.FUNCTIONS[f"__nv_d{operation}_{_MODES[mode]}"]
-            found[f"{name}.{mode}.f64"] = on_double(function)
+            sums = mode == "rm" and name in ("add", "sub")
+            found[f"{name}.{mode}.f64"] = on_double(_zero_down(function, name) if sums else function)
         found[f"fma.{mode}.f64"] = on_double(directed_rounding.FUNCTIONS[f"__nv_fma_{_MODES[mode]}"])
     found |= {"min.f64": on_double(fmin), "max.f64": on_double(fmax)}
     found["abs.f64"] = lambda x: x & np.uint64(0x7FFFFFFFFFFFFFFF)

@@ -83,16 +83,16 @@ def _leading_zeros(x: Array) -> Array:
     return result
 
 
-def _extract(x: Array, start: Array, length: Array) -> Array:
-    mask = np.where(
-        length >= 32, np.uint64(0xFFFFFFFF), (np.uint64(1) << np.minimum(length, 32).astype(np.uint64)) - np.uint64(1)
-    )
-    return (_shift_right(x, start).astype(np.uint64) & mask).astype(np.uint32)
-
-
 def _low_bits(count: Array) -> Array:
     """Numbers whose lowest ``count`` bits are set, uint64."""
     found: Array = (np.uint64(1) << np.asarray(count).astype(np.uint64)) - np.uint64(1)
+    return found
+
+
+def _extract(x: Array, start: Array, length: Array) -> Array:
+    start, length = (one.astype(np.uint64) & np.uint64(0xFF) for one in (start, length))
+    field = x.astype(np.uint64) >> np.minimum(start, 63).astype(np.uint64)
+    found: Array = (field & _low_bits(np.minimum(length, 32))).astype(np.uint32)
     return found
 
 
@@ -102,7 +102,8 @@ def _extract_signed(x: Array, start: Array, length: Array) -> Array:
     sign = (length > 0) & (x >> np.clip(start + length - 1, 0, 31).astype(np.uint32) & np.uint32(1) == 1)
     inside = _low_bits(np.clip(np.minimum(length, 32 - start), 0, 32))
     field = x.astype(np.uint64) >> np.minimum(start, 63).astype(np.uint64) & inside
-    return np.where(sign, field | ~inside, field).astype(np.uint32)
+    found: Array = np.where(sign, field | ~inside, field).astype(np.uint32)
+    return found
 
 
 def _insert(x: Array, y: Array, start: Array, length: Array) -> Array:
@@ -110,7 +111,8 @@ def _insert(x: Array, y: Array, start: Array, length: Array) -> Array:
     start, length = (one.astype(np.int64) & 0xFF for one in (start, length))
     at = np.minimum(start, 32).astype(np.uint64)
     field = _low_bits(np.minimum(length, 32)) << at
-    return ((y & ~field) | (x.astype(np.uint64) << at & field)).astype(np.uint32)
+    found: Array = ((y & ~field) | (x.astype(np.uint64) << at & field)).astype(np.uint32)
+    return found
 
 
 def _reverse(x: Array) -> Array:

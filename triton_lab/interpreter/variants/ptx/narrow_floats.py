@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.exact_arithmetic import to_odd, two_sum
 from triton_lab.interpreter.min_max import fmax, fmin, maximum, minimum
 from triton_lab.interpreter.number_conversion import float_to_float, widen
+from triton_lab.interpreter.variants.ptx.arithmetic import bits_of
 from triton_lab.interpreter.variants.ptx.integers import COMPARISONS
 
 Array = NDArray[Any]
@@ -25,6 +26,11 @@ def _fused(a: Array, b: Array, c: Array) -> Array:
     """float64, rounded to odd, so that rounding it to 16 bits rounds once; the product of such operands is exact."""
     total, error = two_sum(a.astype(np.float64) * b, c.astype(np.float64))
     return to_odd(total, np.where(np.isfinite(error), error, 0.0))
+
+
+def _positive(x: Array) -> Array:
+    """``relu``: NaN stays."""
+    return np.where(x <= 0, x.dtype.type(0), x)
 
 
 def _of_halves(function: Callable[..., Array], dtype: np.dtype[Any]) -> Run:
@@ -50,14 +56,15 @@ def _of_pairs(run: Run) -> Run:
 
 def _joined(high: Array, low: Array) -> Array:
     wide = np.dtype(f"u{2 * low.dtype.itemsize}")
-    return high.astype(wide) << wide.type(8 * low.dtype.itemsize) | low.astype(wide)
+    found: Array = high.astype(wide) << wide.type(8 * low.dtype.itemsize) | low.astype(wide)
+    return found
 
 
 def _from_single(dtype: np.dtype[Any], towards_zero: bool = False, relu: bool = False, saturates: bool = False) -> Run:
     def run(x: Array) -> Array:
         floats = np.ascontiguousarray(x).view(np.float32)
         if relu:
-            floats = np.where(np.isnan(floats), floats, fmax(floats, np.zeros_like(floats)))
+            floats = _positive(floats)
         if saturates and dtype.itemsize == 2:
             limit = np.float32(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
             floats = np.clip(floats, -limit, limit)
@@ -68,8 +75,9 @@ def _from_single(dtype: np.dtype[Any], towards_zero: bool = False, relu: bool = 
 
 def _to_single(dtype: np.dtype[Any]) -> Run:
     def run(x: Array) -> Array:
-        found: Array = widen(np.ascontiguousarray(x).view(dtype)).view(np.uint32)
-        return found
+        floats = widen(np.ascontiguousarray(x).view(dtype))
+        raw: Array = floats.view(np.uint32)
+        return bits_of(floats) if dtype == np.float16 else raw  # bfloat16 is shifted, whatever it is
 
     return run
 
@@ -77,7 +85,7 @@ def _to_single(dtype: np.dtype[Any]) -> Run:
 def _eighths_to_halves(dtype: np.dtype[Any]) -> Run:
     def run(x: Array) -> Array:
         parts = (x.astype(np.uint8), (x >> np.uint16(8)).astype(np.uint8))
-        low, high = (float_to_float(part.view(dtype), _HALVES["f16"]).view(np.uint16) for part in parts)
+        low, high = (float_to_float(widen(part.view(dtype)), _HALVES["f16"]).view(np.uint16) for part in parts)
         return _joined(high, low)
 
     return run
@@ -99,16 +107,15 @@ def _compared(name: str, dtype: np.dtype[Any]) -> Run:
 def _made() -> dict[str, Run]:
     found: dict[str, Run] = {}
     for kind, dtype in _HALVES.items():
-        sign, rest = np.uint16(0x8000), np.uint16(0x7FFF)
         own: dict[str, Run] = {
             "min": _of_halves(fmin, dtype),
             "max": _of_halves(fmax, dtype),
             "min.NaN": _of_halves(minimum, dtype),
             "max.NaN": _of_halves(maximum, dtype),
             "fma.rn": _of_halves(_fused, dtype),
-            "fma.rn.relu": _of_halves(lambda a, b, c: fmax(_fused(a, b, c), np.zeros(1)), dtype),
-            "neg": lambda x, sign=sign: x ^ sign,
-            "abs": lambda x, rest=rest: x & rest,
+            "fma.rn.relu": _of_halves(lambda a, b, c: _positive(_fused(a, b, c)), dtype),
+            "neg": _of_halves(np.negative, dtype),
+            "abs": _of_halves(np.abs, dtype),
         }
         for name, function in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply)):
             own[name] = own[f"{name}.rn"] = _of_halves(function, dtype)

@@ -33,6 +33,11 @@ def pytest_collection() -> None:
     """Before any test's module is imported, and after xdist has started its workers, which see the machine as it is."""
     machine.show_gpu(False)
     os.environ["LANGUAGE"] = "en"
+    gc.disable()  # what collecting makes stays
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

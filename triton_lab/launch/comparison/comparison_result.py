@@ -55,10 +55,10 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """``bit-equal``, ``equal up to rounding``, ``not known`` or ``different``, that of the worst written
-        argument.
+        argument. Launches that have nothing to compare do not differ.
         """
         asked = [one for one in self.arguments if one.written] or self.arguments
-        return max((one.verdict for one in asked), key=VERDICTS.index)
+        return max((one.verdict for one in asked), key=VERDICTS.index, default=EQUAL)
 
     @property
     def sentence(self) -> str:

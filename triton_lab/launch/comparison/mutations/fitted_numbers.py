@@ -15,7 +15,7 @@ from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, swi
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
-from triton_lab.launch.comparison.relations import named_factor
+from triton_lab.launch.comparison.relations import named_factor, numbers
 from triton_lab.localization import _
 
 _STEPS, _DIGITS = 8, 6  # of the search for a number, and of a number that is written in a kernel
@@ -25,6 +25,7 @@ _UNMOVED = 0.05  # the share of the wrong elements that may stay as they are
 
 def fitted_constants(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
     """Float constants with the number that fits."""
+    named = {value: name for name, value in numbers(scope.launch).items()}
     for op, k in scope.uses():
         number = op.operands[k]
         held = constant(scope.made, number)
@@ -32,7 +33,9 @@ def fitted_constants(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
             best = _number(probe, lambda value, op=op, k=k: switch_of("", "", op, with_constant(k, value)), held)
             if best is not None:
                 title = _("{other} instead of {name}{lines_of}").format(
-                    other=f"{best:g}", name=f"{held:g}", lines_of=scope.where_given(op, k)
+                    other=named.get(best, f"{best:g}"),
+                    name=named.get(held, f"{held:g}"),
+                    lines_of=scope.where_given(op, k),
                 )
                 yield switch_of(title, _("a wrong number"), op, with_constant(k, best))
 

@@ -158,14 +158,15 @@ class Comparison:
 
         The changes are what a GPU does differently (tf32, fused multiply-add, approximate functions, dots as on tensor
         cores), other orders of summation, float64, and on a machine with a GPU its options. If rounding does not
-        explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes, the
-        other axis, exchanged program ids, one more iteration, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
-        like. Races, reads of uninitialised memory and float atomics are named if they were found.
+        explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes,
+        another axis, exchanged program ids, one more iteration, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
+        like. If it does, casts and narrow types are tried first: one of them may be where the error comes from. Races, reads of uninitialised memory and float atomics are named if they were found.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().cause
         'an operator: with - instead of + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr * y_ptr).cos()).causes())
         no cause was found: nothing that was tried removes the difference
+          with program_id(1) instead of program_id(0) (line 19) on add_kernel (CPU) 0 of 1,000 elements are bit-equal...
           <= instead of < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would be out of bounds
           ...
           with two of these at once on add_kernel (CPU) nothing removes the difference: ... pairs tried

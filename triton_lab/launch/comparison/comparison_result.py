@@ -160,7 +160,8 @@ class Comparison:
         cores), other orders of summation, float64, and on a machine with a GPU its options. If rounding does not
         explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes,
         another axis, exchanged program ids, one more iteration, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
-        like. If it does, casts and narrow types are tried first: one of them may be where the error comes from. Races, reads of uninitialised memory and float atomics are named if they were found.
+        like. If it does, casts and narrow types are tried first: one of them may be where the error comes from. Races,
+        reads of uninitialised memory and float atomics are named if they were found.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().cause
         'an operator: with - instead of + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'

@@ -1,13 +1,15 @@
 """How an answer about a planted slip is judged, by its lines, and the table that counts the answers by class.
 
-``first``: the cause that is named is at the slip's line. ``later``: the line is one of many, or of one of two mistakes
-that are told. ``wrong``: other lines alone are named. ``no line``: a cause of the launch. ``nothing``: no cause.
+``first``: the cause that is named is at the slip's line. ``near``: at a line that uses the value which the slip's line
+makes, where another edit may do the same. ``later``: the line is one of many, or that of one of two mistakes.
+``wrong``: other lines alone are named. ``no line``: a cause of the launch. ``nothing``: no cause.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
 
 from __future__ import annotations
 
+import ast
 import linecache
 import multiprocessing
 import re
@@ -30,7 +32,7 @@ from triton_lab.launch.launch import Launch
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
-SAID = ("first", "later", "wrong", "no line", "nothing", "out of time")
+SAID = ("first", "near", "later", "wrong", "no line", "nothing", "out of time")
 MOST_LINES = 2
 """A cause may lie between two lines: lanes that one masks off, and the sum that another leaves them in."""
 
@@ -62,16 +64,17 @@ def judged(
     launch: Launch,
     expected: Mapping[str, Any] | Callable[..., Any],
     lines: set[int],
+    text: str,
     *,
     certain: bool = True,
     limit: int = 60,
 ) -> Judgement | None:
-    """What the comparison says of ``launch``, whose slip is on one of ``lines`` of the kernel's text (its first is 1).
+    """What the comparison says of ``launch``, whose slip is on one of ``lines`` of the kernel's ``text``, from 1.
 
     None where the slip does not show: the results are not certainly different, or with ``certain`` false, are equal.
     ``limit`` is in seconds of the processor.
     """
-    wrong = {line + launch.first_line - 1 for line in lines}
+    first = launch.first_line - 1
     start = time.process_time()
     try:
         with _limited(limit):
@@ -83,18 +86,27 @@ def judged(
             causes = comparison.causes()
     except TimeoutError:
         return Judgement("out of time", "", time.process_time() - start)
-    return Judgement(_said(causes, wrong), causes.cause, time.process_time() - start)
+    return Judgement(_said(causes, lines, uses(text, lines), first), causes.cause, time.process_time() - start)
 
 
-def _said(causes: Any, wrong: set[int]) -> str:
-    named = [int(n) for part in re.findall(r"lines? ([\d and,]+)", causes.cause) for n in re.findall(r"\d+", part)]
+def _said(causes: Any, wrong: set[int], near: set[int], first: int) -> str:
+    parts = re.findall(r"lines? ([\d and,]+)", causes.cause)
+    named = {int(n) - first for part in parts for n in re.findall(r"\d+", part)}
     if not causes.known:
         return "nothing"
     if not named:
         return "no line"
-    if not wrong & set(named):
-        return "wrong"
-    return "first" if causes.pair is None and len(set(named)) <= MOST_LINES else "later"
+    alone = causes.pair is None and len(named) <= MOST_LINES
+    if wrong & named:
+        return "first" if alone else "later"
+    return "near" if alone and near & named else "wrong"
+
+
+def uses(text: str, lines: set[int]) -> set[int]:
+    """The lines of the kernel's ``text`` that use a name which one of ``lines`` gives its value."""
+    names = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store) and node.lineno in lines}
+    return {node.lineno for node in names if isinstance(node.ctx, ast.Load) and node.id in made} - lines
 
 
 @contextmanager

@@ -57,7 +57,7 @@ class Reported:
             results = of_launch(recorded(lambda: self.subject.run(self.subject.kernel)))
             expected = {name: results.arrays[name] for name in results.written}
         mistaken = compiled(self.subject.kernel, self.text)
-        return judged(recorded(lambda: self.subject.run(mistaken)), expected, self.lines, certain=False)
+        return judged(recorded(lambda: self.subject.run(mistaken)), expected, self.lines, self.text, certain=False)
 
 
 def reported(subjects: tuple[Subject, ...] = SUBJECTS) -> Iterator[Reported]:

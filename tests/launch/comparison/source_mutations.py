@@ -238,7 +238,8 @@ def planted(task: Task) -> Planted | None:
     try:
         expected = {one: results.arrays[one] for one in results.written}
         far = any(far_apart(made.arrays[one], array) for one, array in expected.items())
-        judgement = judged(pairs[0][0], expected, lines_of(mutation, kernel.src), certain=not far)
+        lines, text = lines_of(mutation, kernel.src), ast.unparse(mutation.tree)
+        judgement = judged(pairs[0][0], expected, lines, text, certain=not far)
     except (KeyError, ValueError):
         return None
     return Planted(host.name, name, kind, judgement) if judgement else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.launch.comparison.judgement import Judgement, counted
+from tests.launch.comparison.judgement import Judgement, counted, uses
 from tests.launch.comparison.reported_slips import SUBJECTS, Reported, agrees, reported
 
 NAMED = {
@@ -48,11 +48,17 @@ def test_answers_are_counted_by_class() -> None:
     answers = [("sign", Judgement("first", "", 1.0)), ("sign", Judgement("nothing", "", 3.0))]
     lines = counted([*answers, ("mask", Judgement("wrong", "", 2.0))]).splitlines()
     assert [line.split() for line in lines[1:4]] == [
-        ["mask", *"001000"],
-        ["sign", *"100010"],
-        ["all", *"101010"],
+        ["mask", *"0001000"],
+        ["sign", *"1000010"],
+        ["all", *"1001010"],
     ]
     assert "33%" in lines[4] and "median 2.00 s" in lines[4]
+
+
+def test_the_lines_that_use_a_value_are_found() -> None:
+    text = "def f(a, b):\n    c = a\n    d = c + b\n    for k in range(d):\n        c += d * k\n"
+    assert uses(text, {2}) == {3}
+    assert uses(text, {3}) == {4, 5}
 
 
 def test_an_edit_that_stands_nowhere_is_refused() -> None:

@@ -6,6 +6,7 @@ import torch
 import triton.language as tl
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.ampere import mma_v2
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
@@ -42,6 +43,27 @@ def turned_kernel(x_ptr, y_ptr, MENDED: tl.constexpr):
 def columns_of_plain_rows(mended: bool) -> None:
     """A warp reads a column of a tile whose rows all begin in the same bank."""
     turned_kernel[(1,)](torch.randn(32, 32), torch.zeros(32, 32), MENDED=mended)
+
+
+@gluon.jit
+def operand_kernel(x_ptr, y_ptr, MENDED: tl.constexpr):
+    wide: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+    mma: gl.constexpr = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
+    rows = gl.arange(0, 64, gl.SliceLayout(1, wide))[:, None] * 64 + gl.arange(0, 64, gl.SliceLayout(0, wide))[None, :]
+    down = gl.arange(0, 64, gl.SliceLayout(1, mma))[:, None]
+    swizzled: gl.constexpr = gl.SwizzledSharedLayout(8, 1, 8, [1, 0])
+    layout: gl.constexpr = swizzled if MENDED else PLAIN
+    tile = gl.allocate_shared_memory(gl.float16, [64, 64], layout, gl.load(x_ptr + rows))
+    left = tile.load(gl.DotOperandLayout(0, mma, 2))  # BUG
+    right = gl.full([64, 64], 1.0, gl.float16, gl.DotOperandLayout(1, mma, 2))
+    acc = mma_v2(left, right, gl.zeros([64, 64], gl.float32, mma))
+    gl.store(y_ptr + down * 64 + gl.arange(0, 64, gl.SliceLayout(0, mma))[None, :], acc)
+
+
+@plant(operand_kernel, "bank-conflicts")
+def an_operand_from_plain_rows(mended: bool) -> None:
+    """The rows of a matrix that ldmatrix moves all begin in the same bank."""
+    operand_kernel[(1,)](torch.randn(64, 64).half(), torch.zeros(64, 64), MENDED=mended)
 
 
 @gluon.jit

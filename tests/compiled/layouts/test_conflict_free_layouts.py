@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
+import numpy as np
 import pytest
 from triton.experimental.gluon import language as gl
 
@@ -60,10 +64,52 @@ def test_a_layout_for_tma_gets_another_width_of_its_swizzle() -> None:
     assert told == "" or told.startswith("gl.NVMMASharedLayout")
 
 
-def test_what_the_rule_does_not_cover_is_left_out() -> None:
-    operand = text_of(gl.DotOperandLayout(0, gl.NVMMADistributedLayout([2, 0], [4, 1], [16, 8]), 2))
+def matrices(memory: np.ndarray, size: int) -> list[int]:
+    """The wavefronts of each matrix of 8 rows of 16 bytes in a tensor, by PTX's definition."""
+    found = []
+    wide = 16 // size
+    for row in range(0, memory.shape[0], 8):
+        for column in range(0, memory.shape[1], wide):
+            words = {int(memory[row + k, column]) // 4 + j for k in range(8) for j in range(4)}
+            found.append(max(Counter(word % 32 for word in words).values()))
+    return found
+
+
+MMA = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
+
+
+@pytest.mark.parametrize(
+    "shared", [PLAIN, gl.SwizzledSharedLayout(8, 1, 8, [1, 0]), gl.SwizzledSharedLayout(8, 2, 4, [1, 0])]
+)
+@pytest.mark.parametrize(("operand", "turned"), [(0, False), (0, True), (1, False), (1, True)])
+def test_operands_are_moved_by_matrices(shared: Any, operand: int, turned: bool) -> None:
+    memory = lab.layout(shared, (64, 64), bits=16).addresses()
+    text = text_of(gl.DotOperandLayout(operand, MMA, 2))
+    use = register_bank_use(memory.T if turned else memory, 16, text)
+    expected = matrices(memory, 2)
+    # Two of four warps hold the same operand.
+    assert use is not None and use.wavefronts == 2 * sum(expected) and use.ideal == 2 * len(expected)
+    assert use.ways == max(expected)
+
+
+def test_a_layout_for_matrices_is_named() -> None:
+    accesses = [(text_of(gl.DotOperandLayout(0, MMA, 2)), (0, 1)), (text_of(gl.DotOperandLayout(1, MMA, 2)), (0, 1))]
+    told = conflict_free(text_of(PLAIN), (64, 64), 16, accesses)
+    memory = lab.layout(eval(told, {"gl": gl}), (64, 64), bits=16).addresses()
+    assert max(matrices(memory, 2)) == 1 and max(matrices(lab.layout(PLAIN, (64, 64), bits=16).addresses(), 2)) == 8
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize("width", [32, 64, 128])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_wgmma_reads_its_layouts_without_conflicts(bits: int, width: int, transposed: bool) -> None:
+    layout = gl.NVMMASharedLayout(width, bits, 2, transposed=transposed)
+    memory = lab.layout(layout, (128, 128), bits=bits).addresses()
+    assert set(matrices(memory.T if transposed else memory, bits // 8)) == {1}
+
+
+def test_registers_of_another_gpu_have_other_banks() -> None:
     memory = lab.layout(PLAIN, (64, 64), bits=16).addresses()
-    assert register_bank_use(memory, 16, operand) is None
     of_amd = text_of(gl.BlockedLayout([1, 1], [1, 64], [4, 1], [1, 0]))
     assert register_bank_use(memory, 16, of_amd) is None and registers_of(of_amd, (64, 64), 16) == 0
     assert registers_of(text_of(SUM), (64, 128), 32) == 64

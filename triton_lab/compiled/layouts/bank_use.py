@@ -4,6 +4,9 @@ The rule is that of NVIDIA's GPUs since sm_70: each of 32 banks of 4 bytes gives
 read the same word share it. Accesses of 8 bytes a lane are served by halves of a warp, of 16 bytes by quarters, each
 part at best in one wavefront. (CUDA C++ Programming Guide, "Shared Memory"; the order of halves is what Nsight
 Compute counts.)
+
+`ldmatrix` and `stmatrix` move matrices of 8 rows of 16 bytes, one after another, each at best in one wavefront: what
+counts are the banks of the rows. (PTX ISA, "ldmatrix".)
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from triton_lab.localization import _
 from triton_lab.messages import count
 
 BANKS, WORD = 32, 4  # bytes of a word
+_ROWS, _ROW = 8, 16  # of a matrix that ldmatrix moves: rows, and bytes of one
+_LANES_OF_ROW = _ROW // WORD
 _WIDEST = 16  # bytes that one lane can move at once
 
 
@@ -69,12 +74,17 @@ def wavefronts(addresses: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.i
     groups = max(1, width // WORD)
     words = addresses // WORD
     words = (words[..., None] + np.arange(max(1, width // WORD))).reshape(requests, groups, -1)
-    words = np.sort(words, axis=2)
-    first = np.concatenate([np.ones_like(words[..., :1], bool), words[..., 1:] != words[..., :-1]], axis=2)
-    counts = np.zeros((requests, groups, BANKS), np.int64)
+    return _most_words(words.reshape(requests * groups, -1)).reshape(requests, groups)
+
+
+def _most_words(words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The most different words of one bank that each of ``(requests, ...)`` needs at once."""
+    words = np.sort(words.reshape(len(words), -1), axis=1)
+    first = np.concatenate([np.ones_like(words[:, :1], bool), words[:, 1:] != words[:, :-1]], axis=1)
+    counts = np.zeros((len(words), BANKS), np.int64)
     at = np.nonzero(first)
-    np.add.at(counts, (at[0], at[1], words[at] % BANKS), 1)
-    return np.asarray(counts.max(axis=2), np.int64)
+    np.add.at(counts, (at[0], words[at] % BANKS), 1)
+    return np.asarray(counts.max(axis=1), np.int64)
 
 
 def bank_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> BankUse:
@@ -115,6 +125,33 @@ def use_of(starts: npt.NDArray[np.int64], vector: int, bits: int) -> BankUse:
     found = wavefronts(requests, width)
     needed = wavefronts(np.broadcast_to(np.arange(32) * width, (len(requests), 32)).astype(np.int64), width)
     return BankUse(vector, len(requests), int(found.sum()), int(np.minimum(found, needed).sum()), int(found.max()))
+
+
+def matrix_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> BankUse | None:
+    """The bank conflicts of an access by `ldmatrix` or `stmatrix`; None if these cannot make it.
+
+    The arguments are those of `bank_use`. A lane holds one word of each matrix: four lanes hold a row or, transposed,
+    two elements of 16 bits that are below each other.
+    """
+    addresses = memory.reshape(-1)[_held(registers)]
+    warps, _lanes, held = addresses.shape
+    size, per = bits // 8, WORD * 8 // bits
+    if held % per:
+        return None
+    # By row of lanes, lane in it, register of 32 bits, element of that.
+    words = addresses.reshape(warps, _ROWS, _LANES_OF_ROW, held // per, per)
+    lane, element = np.arange(_LANES_OF_ROW)[:, None, None], np.arange(per)
+    if (words == words[:, :, :1, :, :1] + lane * WORD + element * size).all():
+        rows = words[:, :, 0, :, 0].transpose(0, 2, 1)
+    elif bits == 16 and (words == words[:, :1] + np.arange(_ROWS)[:, None, None, None] * size).all():
+        rows = words[:, 0].transpose(0, 2, 1, 3)
+    else:
+        return None
+    rows = rows.reshape(-1, _ROWS)
+    if (rows % _ROW).any():
+        return None
+    found = _most_words(rows[:, :, None] // WORD + np.arange(_LANES_OF_ROW))
+    return BankUse(_ROW // size, len(rows), int(found.sum()), len(rows), int(found.max()))
 
 
 def _held(linear: Linear) -> npt.NDArray[np.int64]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.compiled.layouts.bank_use import BankUse, bank_use
+from triton_lab.compiled.layouts.bank_use import BankUse, bank_use, matrix_use
 from triton_lab.compiled.layouts.dot_operands import DotOperand
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
@@ -19,7 +19,6 @@ from triton_lab.compiled.layouts.shared_memory import Nvmma, Padded, Swizzled
 
 SECONDS = 3.0  # for one search
 MOST = 1 << 16  # elements of a block; a larger one is not searched
-_MATRIX_BITS = 16  # ldmatrix and stmatrix move rows of 16-bit elements
 
 # An access: TTGIR's text of its layout in registers, and the axes of the block that it moves, among the buffer's.
 Accessed = tuple[str, tuple[int, ...]]
@@ -28,11 +27,16 @@ Accessed = tuple[str, tuple[int, ...]]
 def register_bank_use(memory: npt.NDArray[np.int64], bits: int, registers: str) -> BankUse | None:
     """The bank conflicts of an access of elements that begin at the bytes ``memory``, of ``bits`` bits each.
 
-    ``registers`` is TTGIR's text. None where the rule for loads and stores of single lanes does not hold: the compiler
-    moves operands of a tensor core by matrices, and other GPUs have other banks.
+    ``registers`` is TTGIR's text. The compiler moves operands and sums of a tensor core by matrices where it can. None
+    for a layout of another GPU, which has other banks.
     """
     found = _linear(registers, memory.shape)
-    return None if found is None or _by_matrices(registers, bits) else bank_use(memory, bits, found)
+    return None if found is None else _use(memory, bits, found, _is_of_tensor_core(registers))
+
+
+def _use(memory: npt.NDArray[np.int64], bits: int, registers: Linear, of_tensor_core: bool) -> BankUse:
+    by_matrices = matrix_use(memory, bits, registers) if of_tensor_core else None
+    return by_matrices or bank_use(memory, bits, registers)
 
 
 def registers_of(registers: str, shape: Sequence[int], bits: int) -> int:
@@ -52,8 +56,8 @@ def conflict_free(layout: str, shape: Sequence[int], bits: int, accesses: Sequen
     if not isinstance(kind, SharedLayout):
         return ""
     block = tuple(shape[len(shape) - kind.rank :])
-    linears = [(_linear(text, tuple(block[axis] for axis in axes)), axes) for text, axes in accesses]
-    known = [(linear, axes) for linear, axes in linears if linear is not None]
+    linears = [(_linear(text, tuple(block[axis] for axis in axes)), text, axes) for text, axes in accesses]
+    known = [(linear, _is_of_tensor_core(text), axes) for linear, text, axes in linears if linear is not None]
     if int(np.prod(block)) > MOST or len(known) != len(accesses) or not known:
         return ""
     best, cost = "", float("inf")
@@ -62,7 +66,8 @@ def conflict_free(layout: str, shape: Sequence[int], bits: int, accesses: Sequen
         if time.monotonic() > end:
             break
         try:
-            uses = [bank_use(_bytes(candidate, block, bits).transpose(axes), bits, linear) for linear, axes in known]
+            memory = _bytes(candidate, block, bits)
+            uses = [_use(memory.transpose(axes), bits, linear, of_core) for linear, of_core, axes in known]
         except LayoutError:
             continue
         wavefronts = sum(use.wavefronts for use in uses)
@@ -114,6 +119,6 @@ def _linear(registers: str, shape: tuple[int, ...]) -> Linear | None:
     return found if found is not None and found.size("lane") == 32 else None
 
 
-def _by_matrices(registers: str, bits: int) -> bool:
+def _is_of_tensor_core(registers: str) -> bool:
     kind = parse(registers)
-    return bits <= _MATRIX_BITS and (isinstance(kind, DotOperand) or "mma" in kind.mnemonic)
+    return isinstance(kind, DotOperand) or "mma" in kind.mnemonic

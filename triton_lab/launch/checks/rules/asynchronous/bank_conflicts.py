@@ -36,8 +36,8 @@ class BankConflictsRule(WholeRule):
     )
     intended = N_("If the access is rare, and a swizzle would cost the others.")
     blind = N_(
-        "Only a warp's own loads, stores and `async_copy` count, by the layouts. What TMA and tensor cores access is "
-        "not counted, nor what the compiler moves by matrices (`ldmatrix`)."
+        "Only a warp's own loads, stores and `async_copy` count, by the layouts; operands of tensor cores are moved by "
+        "matrices (`ldmatrix`). TMA and wgmma are not counted: their own layouts have no conflicts."
     )
     concerned = Concerned.ONE
     explains = False

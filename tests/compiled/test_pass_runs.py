@@ -188,6 +188,26 @@ def test_a_line_of_a_loop_has_its_last_value_of_the_chosen_program() -> None:
     assert total.startswith("288, 300, 312, 324, …")
 
 
+def test_the_pictures_show_the_chosen_program_or_the_one_that_a_pass_makes_wrong() -> None:
+    with triton_lab.record() as launches:
+        looped_kernel[(3,)](torch.arange(64.0), torch.zeros(48), 4, BLOCK=16)
+    compiled = launches[0].compile("sm_90")
+    assert isinstance(compiled, Compiled) and compiled.request is not None
+    assert compiled.plot.passes().program == 0
+    chosen = compiled.plot.passes(program=2)
+    assert chosen.program == 2 and any("// 144, 147, 150, 153" in one["diff"] for one in chosen.scene()["passes"])
+    with pytest.raises(ValueError, match="3"):
+        compiled.plot.passes(program=3)
+    # 1 + 0 is 1 * 1, and 1 + 1 is not: all programs but the first compute other numbers.
+    passes = list(compiled.passes)
+    where = next(k for k, one in enumerate(passes) if one.argument == "convert-triton-to-tritongpu")
+    factor = next(line for line in passes[where].module.splitlines() if "arith.addi" in line and ": i32" in line)
+    wrong = passes[where].module.replace(factor, factor.replace("arith.addi", "arith.maxsi"))
+    changed = Passes([*passes[:where], replace(passes[where], module=wrong), *passes[where + 1 :]])
+    runs = runs_of(changed, compiled.request, launches[0], ("", 1))
+    assert runs.first is not None and runs.first.number == where and runs.program == 1
+
+
 def test_partitions_of_a_gluon_kernel_have_values_too() -> None:
     with triton_lab.record() as launches:
         launch(next(case for case in cases(1) if case.kernel == "three_partitions"))

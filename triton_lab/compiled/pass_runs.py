@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
@@ -18,6 +19,8 @@ from triton_lab.compiled.passes import Passes
 from triton_lab.launch.checks.analysis.finding_text import finding
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, UNKNOWN
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.maps.last_writer import stored_in
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.localization import _
 
@@ -56,6 +59,22 @@ class PassRuns(list[PassRun]):
         True
         """
         return next((one for one in self if one.verdict == DIFFERENT), None)
+
+    @property
+    def program(self) -> int:
+        """The linear number of the program that stores the first element that differs; 0 if none is known."""
+        difference = None if self.first is None else self.first.first
+        if difference is None or not isinstance(self._launch, Launch):
+            return 0
+        compared, index = difference
+        argument = self._launch.argument(compared.name)
+        element = int(np.ravel_multi_index(index, compared.a.shape)) if index else 0
+        for store in self._launch.accesses:
+            if store.kind != "load" and store.argument == argument.name:
+                last = stored_in(store, argument, self._launch.programs).last(element)
+                if last is not None:
+                    return last[0]
+        return 0
 
     @property
     def unknown(self) -> list[PassRun]:

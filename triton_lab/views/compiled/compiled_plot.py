@@ -96,15 +96,18 @@ class CompiledPlot:
         """
         return self._compiled.layouts.plot()
 
-    def passes(self) -> PassesView:
+    def passes(self, program: int | None = None) -> PassesView:
         """What each pass of the compiler changed; the kernel is compiled again for this.
+
+        ``program``, a linear number, is the one whose values stand beside the lines: by default the one that stores the
+        first element that a pass changes, else 0. Raises ValueError for a program that does not exist.
 
         >>> launch.compile("sm_90").plot.passes().title()
         'add_kernel for sm_90: what each pass changed'
         """
         from triton_lab.views.compiled.passes_view import PassesView
 
-        return PassesView(self._compiled)
+        return PassesView(self._compiled, program)
 
     def __repr__(self) -> str:
         head = _("Pictures of {kernel} for {target}:").format(

@@ -17,7 +17,7 @@ from triton_lab.compiled.module_values import beside
 from triton_lab.compiled.pass_run import NOT_RUN
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN
 from triton_lab.localization import _
-from triton_lab.messages import count
+from triton_lab.messages import count, no_program
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
 from triton_lab.views.drawing.scene_bounds import Code, Many, Most, Sentence, Whole, Within
 from triton_lab.views.view import View
@@ -66,11 +66,26 @@ class PassesScene(TypedDict):
 
 
 class PassesView(View):
-    """The passes of ``compiled``, which is compiled again for this when it is first drawn."""
+    """The passes of ``compiled``, which is compiled again for this when it is first drawn.
 
-    def __init__(self, compiled: Compiled) -> None:
+    ``program`` is a linear number: that of the program whose values stand beside the lines. By default it is the one
+    that stores the first element that a pass changes, else 0. Raises ValueError for one that does not exist.
+    """
+
+    def __init__(self, compiled: Compiled, program: int | None = None) -> None:
         self.compiled = compiled
         self.why_not_run = ""
+        launch = compiled.launch
+        if program is not None and launch is not None and not 0 <= program < launch.programs:
+            raise ValueError(no_program(program, launch.grid))
+        self._program = program
+
+    @property
+    def program(self) -> int:
+        """The linear number of the program whose values are shown."""
+        if self._program is not None:
+            return self._program
+        return 0 if self.runs is None else self.runs.program
 
     def title(self) -> str:
         return _("{kernel} for {labels}: what each pass changed").format(
@@ -114,7 +129,7 @@ class PassesView(View):
 
     @cached_property
     def values(self) -> dict[int, Mapping[int, str]]:
-        """What program 0 computes on each line of the module after a pass, by the pass's number, while time lasts."""
+        """What the program computes on each line of the module after a pass, by the pass's number, while time lasts."""
         from triton_lab.launch.recording.replay_error import CannotReplay
 
         found: dict[int, Mapping[int, str]] = {}
@@ -123,7 +138,7 @@ class PassesView(View):
             if time.monotonic() > end:
                 break
             try:
-                found[one.number] = self.runs.values(one.number).values  # type: ignore[union-attr]
+                found[one.number] = self.runs.values(one.number, self.program).values  # type: ignore[union-attr]
             except (LookupError, CannotReplay):
                 continue
         return found
@@ -138,7 +153,8 @@ class PassesView(View):
         """What a reader must know of what is not there."""
         found = [_("The rest was too long to read.")] if self.compiled.passes.cut else []
         if self.values:
-            found.append(_("Behind // stand the first elements that program 0 computes there."))
+            told = _("Behind // stand the first elements that program {program} computes there.")
+            found.append(told.format(program=self.program))
             left = sum(one.number not in self.values for one in self.runs or ())
             if left:
                 found.append(_("Of {modules} these are not known.").format(modules=count(left, "module")))

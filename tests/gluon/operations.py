@@ -91,6 +91,25 @@ def summed_wrongly(a, b, y):
 
 
 @gluon.jit
+def summed_in_a_loop(a, b, y, LEFT: gl.constexpr):
+    """The sum of a loop, whose last product may be pending after it."""
+    layout: gl.constexpr = gl.NVMMASharedLayout(128, 16, 2)
+    mma: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
+    m = gl.arange(0, 64, gl.SliceLayout(1, TILE))
+    n = gl.arange(0, 64, gl.SliceLayout(0, TILE))
+    x = gl.allocate_shared_memory(gl.float16, [64, 64], layout, gl.load(a + m[:, None] * 64 + n[None, :]))
+    z = gl.allocate_shared_memory(gl.float16, [64, 64], layout, gl.load(b + m[:, None] * 64 + n[None, :]))
+    fence_async_shared()
+    acc = gl.zeros((64, 64), gl.float32, mma)
+    for _ in range(3):
+        acc = warpgroup_mma(x, z, acc, is_async=True)
+        acc = warpgroup_mma_wait(num_outstanding=LEFT, deps=(acc,))
+    down = gl.arange(0, 64, gl.SliceLayout(1, mma))
+    along = gl.arange(0, 64, gl.SliceLayout(0, mma))
+    gl.store(y + down[:, None] * 64 + along[None, :], acc * 2)
+
+
+@gluon.jit
 def shared_by_a_cluster(x, y):
     buffer = gl.allocate_shared_memory(gl.float32, [256], gl.SwizzledSharedLayout(1, 1, 1, [0], cga_layout=[[1]]))
     at = gl.arange(0, 256, gl.BlockedLayout([2], [32], [4], [0], cga_layout=[[1]]))

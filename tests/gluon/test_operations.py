@@ -66,6 +66,16 @@ def test_a_pending_sum_is_not_used() -> None:
     assert caught.value.op.name == "tt.store"
 
 
+def test_a_sum_that_a_loop_hands_on_is_not_used_either() -> None:
+    a, y = torch.randn(64, 64).half(), torch.zeros(64, 64)
+    operations.summed_in_a_loop[(1,)](a, a, y, LEFT=0)
+    torch.testing.assert_close(y, 6 * (a.float() @ a.float()), rtol=1e-3, atol=1e-2)
+    with pytest.raises(KernelError) as caught:
+        operations.summed_in_a_loop[(1,)](a, a, y, LEFT=1)
+    assert caught.value.rule == USED_BEFORE_WAIT and caught.value.op is not None
+    assert caught.value.op.name == "arith.mulf"
+
+
 @newest
 def test_shared_memory_of_a_cluster_is_refused_at_its_line() -> None:
     with pytest.raises(Unsupported, match="num_ctas=2") as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,11 +20,12 @@ from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.ops.dot import integer_product, product_sum
 from triton_lab.interpreter.ops.local_memory import truth
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op, traits
+from triton_lab.ir import Block, Function, Op, traits
 from triton_lab.localization import _
 
 Array = NDArray[Any]
 _FACTORS = 2
+_WAIT = "ttng.warp_group_dot_wait"
 # Operations that may use an accumulator whose product is pending: the next product, the wait, and control flow.
 _PASSES_ON = traits.names(lambda trait: trait.dialect == "scf" or trait.name.startswith("ttng.warp_group_dot"))
 
@@ -65,7 +67,7 @@ def _forget(frame: Frame, moment: int, chosen: Array) -> None:
     frame.machine.asynchronous.forget_reads(frame.programs[chosen], moment)
 
 
-@impl("ttng.warp_group_dot_wait")
+@impl(_WAIT)
 def warp_group_dot_wait(frame: Frame, op: Op, *inputs: Value) -> Any:
     left = op.attributes["pendings"]
     frame.machine.asynchronous.wait("products", frame.programs, left, op)
@@ -79,13 +81,44 @@ def _refuse_uses(frame: Frame, op: Op) -> None:
 
     The products of one accumulator end in their order, so that of the last one is pending if any is.
     """
-    results = set(op.results)
-    pending = {work.op.results for work in frame.machine.asynchronous.pending("products", frame.programs)}
-    if not any(set(made) for made in pending):
+    asynchronous = frame.machine.asynchronous
+    if not any(work.op.results for work in asynchronous.pending("products", frame.programs)):
         return
-    for user in frame.routine.function.walk():
-        if user.name not in _PASSES_ON and results & set(user.operands):
-            name = frame.routine.function.names[op.results[0]] or _("the accumulator")
-            told = _("{name} is used while its product is still running").format(name=name)
-            hint = _("Wait for the product first: warpgroup_mma_wait(0, ...).")
-            raise KernelError(told, user, frame.programs, rule=USED_BEFORE_WAIT, hint=hint)
+    for user in _uses(frame.routine.function, op):
+        name = frame.routine.function.names[op.results[0]] or _("the accumulator")
+        told = _("{name} is used while its product is still running").format(name=name)
+        hint = _("Wait for the product first: warpgroup_mma_wait(0, ...).")
+        raise KernelError(told, user, frame.programs, rule=USED_BEFORE_WAIT, hint=hint)
+
+
+def _uses(function: Function, op: Op) -> Iterator[Op]:
+    """What computes with the results of a wait before all products are waited for: after it in its block, in the next
+    turn of its loop, and where that hands the results on."""
+    numbers = set(op.results)
+    for parent, block, holder in reversed(_around(function.body.blocks, op)):
+        turns = [(numbers, block.ops[block.ops.index(holder) + 1 :])]
+        given = [place for place, number in enumerate(block.ops[-1].operands) if number in numbers]
+        if parent is not None and parent.name == "scf.for":  # its first argument is the counter
+            turns.append(({block.arguments[1 + place] for place in given}, block.ops))
+        for held, ops in turns:
+            for user in (inner for one in ops for inner in one.walk()):
+                if user.name == _WAIT and not user.attributes["pendings"]:
+                    return
+                if user.name not in _PASSES_ON and held & set(user.operands):
+                    yield user
+        if parent is None or parent.name not in ("scf.for", "scf.if"):
+            return
+        numbers = {parent.results[place] for place in given}
+
+
+def _around(blocks: Sequence[Block], op: Op, parent: Op | None = None) -> list[tuple[Op | None, Block, Op]]:
+    """The blocks that an operation is in, outer before inner: whose each is, and its operation that holds ``op``."""
+    for block in blocks:
+        for holder in block.ops:
+            if holder is op:
+                return [(parent, block, holder)]
+            for region in holder.regions:
+                inner = _around(region.blocks, op, holder)
+                if inner:
+                    return [(parent, block, holder), *inner]
+    return []

@@ -25,6 +25,7 @@ import { hover } from './help/hover.ts';
 import { keepMistakes, mistakeMarks } from './help/marks.ts';
 import { placeFactory } from './help/place.ts';
 import { ILanguage, language, translated } from './language.ts';
+import { proofs } from './proofs/proofs.ts';
 import { addSessionCommands } from './session/commands.ts';
 import { SessionPanel } from './session/panel.ts';
 import { openChooser } from './switch/chooser.ts';
@@ -182,7 +183,7 @@ const status: JupyterFrontEndPlugin<void> = {
 
 const help: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:help',
-  description: "Explains names of Triton's language, and marks lines that do not compile.",
+  description: "Explains names of Triton's language, and marks lines that do not compile and what is proved of accesses.",
   autoStart: true,
   requires: [INotebookTracker, IEditorExtensionRegistry, IRenderMimeRegistry],
   optional: [ILSPCodeExtractorsManager],
@@ -198,7 +199,13 @@ const help: JupyterFrontEndPlugin<void> = {
     editors.addExtension({
       name: 'triton-lab:help',
       factory: ({ model }) =>
-        isCodeCell(model) ? EditorExtensionRegistry.createImmutableExtension([hover(kernelOf), mistakeMarks(model)]) : null
+        isCodeCell(model)
+          ? EditorExtensionRegistry.createImmutableExtension([
+              hover(kernelOf),
+              mistakeMarks(model),
+              proofs(model, kernelOf)
+            ])
+          : null
     });
     rendermime.addFactory(placeFactory(tracker), -100);
     docRegistry.addWidgetExtension('Notebook', {

@@ -172,6 +172,13 @@ export interface CausesScene {
   table: string[][];
 }
 
+/** The marks of a cell; ``refuted`` says that launches were tried for what is not proved. */
+export interface CellProofs {
+  name: string;
+  marks: ProofMark[];
+  refuted: boolean;
+}
+
 /** A heatmap without its look: ``cells`` has the class of each cell. */
 export interface Cells {
   noun?: string;
@@ -889,6 +896,14 @@ export interface ProgramLine {
   text: string;
   part: number | null;
   reasons: string[];
+}
+
+/** What is proved of the accesses on one line of a cell, for every size. ``line`` counts from 1, and ``text`` is that line. ``outcome``: ``proved``, ``refuted`` or ``unknown``; the worst of the line. ``message`` has a line for each access, and the assumptions. */
+export interface ProofMark {
+  line: number;
+  text: string;
+  outcome: string;
+  message: string;
 }
 
 /** A request of the browser for a part, by name. */

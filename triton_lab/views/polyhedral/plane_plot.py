@@ -238,7 +238,7 @@ class Plot:
             middle = np.where(high - low > 1, np.floor(middle) + 0.5, middle)  # between points, where there are several
             (x, y), (wide, high_) = self.pixels(middle), (high - low) * self.unit
             room = wide if self.flat or high[1] - low[1] > 1 else self.unit - 2 * self.radius
-            if width_of(name, TILE) < room and high_ > 2 * TILE:
+            if width_of(name, TILE) < room and (self.flat or high_ > 2 * TILE):
                 y -= high_ / 2 + TILE if self.flat else 0
                 made.add(DrawnText(float(x), float(y), name, TILE, BOTH.tile, "center", True, halo="ground"))
 

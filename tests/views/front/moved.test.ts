@@ -22,7 +22,7 @@ function nest(rows: Row[], distances: [number, number][], change: Partial<Moves>
     loops: [{ name: 'i', ...span(0), line: [1, 0, 0], parallel: false }, { name: 'j', ...span(1), line: [0, 1, 0], parallel: false }],
     names: [], times: packedNumbers(Int32Array.from(points.flat())), rest: packedNumbers(new Int32Array()), fixed: packedNumbers(new Int32Array()),
     statements: ['S0'], statement: packedNumbers(new Uint32Array(points.length)), points: packedNumbers(Int32Array.from(points.flat())),
-    pairs: [{ kind: 'flow', text: 'flow S0 → S0 on A', drawn: true, pairs: packedNumbers(Uint32Array.from(pairs)), colour: '#0072b2', dashes: [], beside: 0 }],
+    pairs: [{ kind: 'flow', text: 'flow S0 → S0 on A', may: false, drawn: true, pairs: packedNumbers(Uint32Array.from(pairs)), colour: '#0072b2', dashes: [], beside: 0 }],
     rows, bodies: [['A[i][j] = A[i-1][j+1]', [['i', [1, 0, 0]], ['j', [0, 1, 0]]]]], language: 'c', where: 'n = 6', sizes: [0, 0], violated: '#d60000', tile: '#674ea7', ...change,
   };
   return movesOf(scene);

@@ -27,12 +27,13 @@ export interface AccessesScene {
   nobody: string;
 }
 
-/** The cell of its array that each of these visits touches. */
+/** The cell of its array that each of these visits touches. ``may``: data decides whether it does. */
 export interface AccessScene {
   statement: string;
   key: string;
   kind: string;
   text: string;
+  may: boolean;
   array: number;
   visits: Buffer;
   cells: Buffer;
@@ -715,10 +716,11 @@ export interface MovableLoop {
   parallel: boolean;
 }
 
-/** The pairs of a dependence: the places of source and target in the order. ``drawn``: whether those that are kept are drawn. */
+/** The pairs of a dependence: the places of source and target in the order. ``may``: data decides whether they depend on each other; ``drawn``: whether those that are kept are drawn. */
 export interface MovablePairs {
   kind: string;
   text: string;
+  may: boolean;
   drawn: boolean;
   pairs: Buffer;
   colour: string;

@@ -73,7 +73,10 @@ class ArrayGrid:
 
 @dataclass(frozen=True)
 class Touched:
-    """The cells that one access touches: ``cells[v]`` belongs to visit ``visits[v]`` of the whole order."""
+    """The cells that one access touches: ``cells[v]`` belongs to visit ``visits[v]`` of the whole order.
+
+    ``may``: data decides whether it does.
+    """
 
     statement: str
     number: int
@@ -81,6 +84,7 @@ class Touched:
     array: str
     visits: NDArray[np.int64]
     cells: NDArray[np.int64]
+    may: bool
 
 
 def grids(schedule: Schedule) -> tuple[ArrayGrid, ...]:
@@ -99,7 +103,7 @@ def touched(schedule: Schedule, every: Sequence[ArrayGrid]) -> tuple[Touched, ..
     found = []
     for t in touches(schedule):
         cells = np.broadcast_to(by_name[t.access.array].cells(t.subscripts), t.visits.shape)
-        found.append(Touched(t.statement, t.number, t.access.kind, t.access.array, t.visits, cells))
+        found.append(Touched(t.statement, t.number, t.access.kind, t.access.array, t.visits, cells, t.access.may))
     return tuple(found)
 
 
@@ -118,24 +122,26 @@ class Shelf:
         row, column = divmod(cell, self.grids[number].columns)
         return np.array([(column + 0.5) * across, self.top(number) + NAME + (row + 0.5) * down])
 
-    def drawing(self, marked: Sequence[tuple[int, int, str]] = (), start: NDArray[np.float64] | None = None) -> Drawing:
+    def drawing(
+        self, marked: Sequence[tuple[int, int, str, bool]] = (), start: NDArray[np.float64] | None = None
+    ) -> Drawing:
         """The grids below each other.
 
-        ``marked``: (grid, cell, kind) of each marked cell; lines join ``start`` to them.
+        ``marked``: (grid, cell, kind, may) of each marked cell; lines join ``start`` to them.
         """
         made = Drawing(2.0, self.top(len(self.grids)))
         for number, grid in enumerate(self.grids):
             made.place(grid.drawing(), 0, self.top(number))
-        for number, cell, kind in marked:
+        for number, cell, kind, _may in marked:
             across, down = self.grids[number].size
             left, top = self.centre(number, cell) - np.array([across, down]) / 2
             fill = BOTH.written if kind == "write" else BOTH.read
             made.add(Rectangle(left, top, across, down, fill, BOTH.axis, radius=0))
         if start is not None:
-            for number, cell, kind in marked:
+            for number, cell, kind, may in marked:
                 (x0, y0), (x1, y1) = start.tolist(), self.centre(number, cell).tolist()
                 middle = (x0 + x1) / 2
                 colour = BOTH.writing if kind == "write" else BOTH.reading
                 points = ((x0, y0), (middle, y0), (middle, y1), (x1, y1))
-                made.add(Line(points, colour, 1.4, curved=True, arrow=False))
+                made.add(Line(points, colour, 1.4, curved=True, dashed=may, arrow=False))
         return made

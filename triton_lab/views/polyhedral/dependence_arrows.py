@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from triton_lab.views.drawing.drawing import ArrowLines
 from triton_lab.views.polyhedral.dependence_pairs import Arrows
-from triton_lab.views.polyhedral.polyhedral_style import BESIDE, BOTH, DASHES
+from triton_lab.views.polyhedral.polyhedral_style import BESIDE, BOTH, DASHES, MAY_DASHES
 
 
 def dependence(found: Arrows, places: NDArray[np.float64], head: float, gap: float) -> ArrowLines:
@@ -15,4 +15,5 @@ def dependence(found: Arrows, places: NDArray[np.float64], head: float, gap: flo
     if found.violated:
         return ArrowLines(places, BOTH.violated, 2.0, head, gap)
     kind = found.kind
-    return ArrowLines(places, BOTH.arrows[kind], 1.3, head, gap, DASHES[kind], BESIDE[kind])
+    dashes = (MAY_DASHES if found.may else DASHES)[kind]
+    return ArrowLines(places, BOTH.arrows[kind], 1.3, head, gap, dashes, BESIDE[kind])

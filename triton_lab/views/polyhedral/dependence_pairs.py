@@ -26,6 +26,7 @@ class Arrows:
     violated: bool
     ends: NDArray[np.int64]
     total: int  # the number of pairs before the picture's limit
+    may: bool = False  # data decides whether they depend on each other
     instances: NDArray[np.int64] | None = None  # all pairs that they stand for, (count, source and target dimensions)
 
 
@@ -80,4 +81,6 @@ def _arrows_of(plane: Plane, dependence: Dependence, pairs: Ints, violated: bool
         return None
     ends = np.unique(ends, axis=0)
     shown = ends[: style.MOST_ARROWS]
-    return Arrows(dependence.kind, dependence.source, dependence.target, violated, shown, len(ends), pairs[inside])
+    return Arrows(
+        dependence.kind, dependence.source, dependence.target, violated, shown, len(ends), dependence.may, pairs[inside]
+    )

@@ -17,7 +17,7 @@ from triton_lab.views.polyhedral.array_panels import NAME, ArrayGrid, grids, tou
 from triton_lab.views.polyhedral.border_labels import LabelledBorder
 from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part, formulas
 from triton_lab.views.polyhedral.iteration_picture import Picture
-from triton_lab.views.polyhedral.legend_box import legend_drawing, live_signs, movable_signs
+from triton_lab.views.polyhedral.legend_box import legend_drawing, live_signs, movable_signs, unsure
 from triton_lab.views.polyhedral.moves_scene import knobs
 from triton_lab.views.polyhedral.plane_plot import MOST_STEPS, Plot
 from triton_lab.views.polyhedral.polyhedral_scenes import (
@@ -43,6 +43,7 @@ MOST_CHOSEN = 200  # visits of one point, if iterators are projected out; each v
 
 def scene(view: IterationView) -> IterationScene:
     """The scene that `front/polyhedral/domain.js` draws."""
+    title = view.title()  # first: it says which parameters lack a value
     schedule, moves = view.schedule, view.moves()
     plot = view.plot
     if isinstance(plot, Plot) and moves is not None:
@@ -50,7 +51,7 @@ def scene(view: IterationView) -> IterationScene:
     shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
     return {
         "kind": "iteration",
-        "title": view.title(),
+        "title": title,
         "order": view.order,
         **_plane(_("Domain"), view.picture, plot),
         "time": None if view.time is None else _plane(view.beside, view.time.picture, view.time),
@@ -70,8 +71,11 @@ def scene(view: IterationView) -> IterationScene:
 def _legend(view: IterationView, moves: MovesScene | None, arrays: bool) -> DrawingScene:
     """The legend, whose label says the same in words. Where loops may be moved, it has all that other orders show."""
     other = (
-        movable_signs([one["kind"] for one in moves["pairs"] if one["drawn"]], bool(moves["pairs"])) if moves else ()
+        movable_signs([(p["kind"], p["may"]) for p in moves["pairs"] if p["drawn"]], bool(moves["pairs"]))
+        if moves
+        else ()
     )
+    other = (*other, *unsure(view.schedule, arrays))
     signs = live_signs(view.picture, None if view.time is None else view.time.picture, arrays, other)
     label = _("legend: {entries}").format(entries=", ".join(sign.text for sign in signs))
     return legend_drawing(signs).framed(1).scene("", label)
@@ -143,6 +147,7 @@ def _accesses(schedule: Schedule, arrays: Sequence[str]) -> list[AccessScene]:
             "key": f"access:{one.statement}:{one.number}",
             "kind": one.kind,
             "text": schedule.scop[one.statement].accesses[one.number].text,
+            "may": one.may,
             "array": arrays.index(one.array),
             "visits": buffer(one.visits.astype(np.uint32)),
             "cells": buffer(one.cells.astype(np.uint32)),

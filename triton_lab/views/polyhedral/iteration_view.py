@@ -20,7 +20,7 @@ from triton_lab.views.polyhedral.dependence_pairs import usual
 from triton_lab.views.polyhedral.formula_figure import formula_drawing
 from triton_lab.views.polyhedral.formulas import formulas
 from triton_lab.views.polyhedral.iteration_picture import Picture, picture
-from triton_lab.views.polyhedral.legend_box import legend_drawing, signs
+from triton_lab.views.polyhedral.legend_box import legend_drawing, signs, unsure
 from triton_lab.views.polyhedral.legend_box import touched as touched_signs
 from triton_lab.views.polyhedral.moves_scene import ORDER, moved, moves, verdict
 from triton_lab.views.polyhedral.plane_plot import Plot
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Links:
-    """The arrays beside the plot, the cells that one instance touches (grid, cell, kind), and that instance."""
+    """The arrays beside the plot, the cells that one instance touches (grid, cell, kind, may), and that instance."""
 
     shelf: Shelf
-    marked: tuple[tuple[int, int, str], ...]
+    marked: tuple[tuple[int, int, str, bool], ...]
     point: NDArray[np.int64]
 
 
@@ -136,10 +136,10 @@ class IterationView(View):
         every = grids(self.schedule)
         number = {grid.name: k for k, grid in enumerate(every)}
         times = self.picture.times[self.chosen]
-        marked: list[tuple[int, int, str]] = []
+        marked: list[tuple[int, int, str, bool]] = []
         for access in touched(self.schedule, every):
             cells = access.cells[np.isin(access.visits, times)]
-            marked += [(number[access.array], int(c), access.kind) for c in np.unique(cells)]
+            marked += [(number[access.array], int(c), access.kind, access.may) for c in np.unique(cells)]
         return Links(Shelf(every), tuple(sorted(marked, key=lambda m: m[2])), np.array(self.instance))
 
     @property
@@ -236,7 +236,9 @@ def _sheet(view: IterationView, links: Links | None) -> Drawing:
     program = [lines([(_("Program"), "faint")]), lines([(line, "ink") for line in text], mono=True)] if text else []
     told = column([*program, lines([(note, getattr(BOTH, tone)) for note, tone in view.notes])], 0)
     entries = signs(view.picture, view.time.picture if view.time else None, view.order)
-    legend = spaced(legend_drawing((*entries, *(touched_signs() if links else ()))), 10)
+    legend = spaced(
+        legend_drawing((*entries, *(touched_signs() if links else ()), *unsure(view.schedule, links is not None))), 10
+    )
     right = column([legend, *(spaced(formula_drawing(one), 6) for one in formulas(view.schedule, shown))], 0)
     plots = _plots(view, links)
     if told.width > plots.width:  # a long line of the program does not push the formulas away

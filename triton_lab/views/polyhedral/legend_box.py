@@ -9,12 +9,13 @@ from typing import Literal
 import numpy as np
 
 from triton_lab.localization import N_, _, translated
+from triton_lab.polyhedral import Schedule
 from triton_lab.views.drawing.drawing import ArrowLines, Circles, Drawing, DrawnItem, DrawnText, Line, Rectangle
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral.instant_marks import marked
 from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.plane_plot import MOST_STEPS
-from triton_lab.views.polyhedral.polyhedral_style import BOTH, DASHES, order_colours
+from triton_lab.views.polyhedral.polyhedral_style import BOTH, DASHES, MAY_DASHES, order_colours
 
 SIZE = 10.0
 ROW = 22.0
@@ -27,7 +28,7 @@ RAMP = 16  # steps of a ramp
 class LegendEntry:
     """A sign and what it means."""
 
-    sign: Literal["circle", "arrow", "line", "square", "ramp"]
+    sign: Literal["circle", "arrow", "line", "dashed", "square", "ramp"]
     colour: str
     text: str
     dashes: tuple[float, ...] = ()
@@ -55,15 +56,24 @@ def signs(domain: Picture, time: Picture | None, coloured: bool) -> tuple[Legend
     return tuple(dict.fromkeys((*entries(time, coloured), *rest)))
 
 
-def movable_signs(kinds: Sequence[str], dependent: bool) -> tuple[LegendEntry, ...]:
-    """The entries for orders that a reader makes: dependences of these ``kinds``, those that are broken, and tiles."""
+def movable_signs(kinds: Sequence[tuple[str, bool]], dependent: bool) -> tuple[LegendEntry, ...]:
+    """The entries for orders that a reader makes: dependences of these ``kinds`` (kind, may), broken ones, tiles."""
     red = (_violated(),) if dependent else ()
-    arrows = (_dependence(kind) for kind in BOTH.arrows if kind in kinds)
+    arrows = (_dependence(kind, may) for kind in BOTH.arrows for may in (False, True) if (kind, may) in kinds)
     return (*arrows, *red, LegendEntry("line", BOTH.tile, _("tile")))
 
 
-def _dependence(kind: str) -> LegendEntry:
-    return LegendEntry("arrow", BOTH.arrows[kind], translated(DEPENDENCES.get(kind, kind)), DASHES[kind])
+def _dependence(kind: str, may: bool = False) -> LegendEntry:
+    name = translated(DEPENDENCES.get(kind, kind))
+    told = _("{dependence}, if data says so").format(dependence=name) if may else name
+    return LegendEntry("arrow", BOTH.arrows[kind], told, (MAY_DASHES if may else DASHES)[kind])
+
+
+def unsure(schedule: Schedule, arrays: bool) -> tuple[LegendEntry, ...]:
+    """The entry of accesses that happen if data says so, where there are any and ``arrays`` are drawn."""
+    if not arrays or not any(access.may for access in schedule.scop.accesses):
+        return ()
+    return (LegendEntry("dashed", BOTH.reading, _("accessed, if data says so")),)
 
 
 def _violated() -> LegendEntry:
@@ -98,8 +108,9 @@ def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
             name = _("statement {name}").format(name=layer.statement)
             found.append(LegendEntry("circle", BOTH.statements[k % len(BOTH.statements)], name))
     for kind in BOTH.arrows:
-        if any(a.kind == kind and not a.violated for a in picture.arrows):
-            found.append(_dependence(kind))
+        for may in (False, True):
+            if any(a.kind == kind and not a.violated and a.may == may for a in picture.arrows):
+                found.append(_dependence(kind, may))
     if any(a.violated and a.kind == "race" for a in picture.arrows):
         found.append(LegendEntry("arrow", BOTH.violated, _("race")))
     if any(a.violated and a.kind != "race" for a in picture.arrows):
@@ -157,8 +168,8 @@ def _sign(entry: LegendEntry, y: float) -> Sequence[DrawnItem]:
             return [Circles(np.array([[24, y]]), 8.0, (entry.colour,), BOTH.ring, 1.5)]
         case "arrow":
             return [ArrowLines(np.array([[[8, y], [42, y]]]), entry.colour, 1.5, dashes=entry.dashes)]
-        case "line":
-            return [Line(((8, y), (42, y)), entry.colour, 2.0, arrow=False)]
+        case "line" | "dashed":
+            return [Line(((8, y), (42, y)), entry.colour, 2.0, dashed=entry.sign == "dashed", arrow=False)]
         case "square":
             return [Rectangle(17, y - 7, 14, 14, entry.colour, BOTH.axis, radius=0)]
     wide = 32 / RAMP

@@ -27,7 +27,7 @@ from triton_lab.views.polyhedral.polyhedral_scenes import (
     MovedScene,
     MovesScene,
 )
-from triton_lab.views.polyhedral.polyhedral_style import BESIDE, BOTH, DASHES, Note
+from triton_lab.views.polyhedral.polyhedral_style import BESIDE, BOTH, DASHES, MAY_DASHES, Note
 
 ORDER = "order/"  # the start of the name of a part
 
@@ -167,10 +167,11 @@ def _pairs_scene(one: Dependence, pairs: Sequence[Pair], drawn: bool) -> Movable
     return {
         "kind": one.kind,
         "text": str(one),
+        "may": one.may,
         "drawn": drawn,
         "pairs": buffer(np.array(pairs, dtype=np.uint32).reshape(-1)),
         "colour": BOTH.arrows[one.kind],
-        "dashes": list(DASHES[one.kind]),
+        "dashes": list((MAY_DASHES if one.may else DASHES)[one.kind]),
         "beside": BESIDE[one.kind],
     }
 

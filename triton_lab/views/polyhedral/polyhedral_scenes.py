@@ -83,12 +83,13 @@ class ArrayScene(TypedDict):
 
 
 class AccessScene(TypedDict):
-    """The cell of its array that each of these visits touches."""
+    """The cell of its array that each of these visits touches. ``may``: data decides whether it does."""
 
     statement: Sentence
     key: Sentence
     kind: Sentence
     text: Sentence
+    may: bool
     array: Whole
     visits: Buffer
     cells: Buffer
@@ -129,11 +130,12 @@ class MovableLoop(TypedDict):
 
 
 class MovablePairs(TypedDict):
-    """The pairs of a dependence: the places of source and target in the order. ``drawn``: whether those that are kept
-    are drawn."""
+    """The pairs of a dependence: the places of source and target in the order. ``may``: data decides whether they
+    depend on each other; ``drawn``: whether those that are kept are drawn."""
 
     kind: Name
     text: Sentence
+    may: bool
     drawn: bool
     pairs: Annotated[Buffer, Numbers(2 * MOST_PAIRS)]
     colour: Name

@@ -136,6 +136,12 @@ POLYGON_OPACITY = 0.6
 # Dashes of dependences (in CSS pixels), for readers who see no colours. If several kinds join two instances, their
 # arrows run side by side.
 DASHES: dict[str, tuple[float, ...]] = {"flow": (), "anti": (6.0, 3.0), "output": (1.5, 2.5)}
+# Of dependences that data decides: long dashes, with the sign of their kind between them.
+MAY_DASHES: dict[str, tuple[float, ...]] = {
+    "flow": (10.0, 4.0),
+    "anti": (10.0, 3.0, 4.0, 3.0),
+    "output": (10.0, 3.0, 1.5, 3.0),
+}
 BESIDE = {"flow": 0.0, "anti": 4.0, "output": -4.0}  # CSS pixels
 
 UNIT = 56.0  # CSS pixels between neighbours where there is room

@@ -78,4 +78,6 @@ def _moved(schedule: Schedule, arrows: Arrows, when: Timing, axes: tuple[tuple[i
         sides.append(_placed(times, when, axes))
     ends = np.stack(sides, axis=1)
     ends = np.unique(ends[(ends[:, 0] != ends[:, 1]).any(axis=1)], axis=0)
-    return Arrows(arrows.kind, arrows.source, arrows.target, arrows.violated, ends[: look.MOST_ARROWS], len(ends))
+    return Arrows(
+        arrows.kind, arrows.source, arrows.target, arrows.violated, ends[: look.MOST_ARROWS], len(ends), arrows.may
+    )

@@ -280,6 +280,7 @@ export class DomainStage {
     const at = this.visits[2 * v + 1] * size;
     const parts = this.touched(v).map(([access, cell]) => {
       const element = this.shelf.element(access.array, cell);
+      if (access.may) return access.kind === "write" ? tr("may write {element}", { element }) : tr("may read {element}", { element });
       return access.kind === "write" ? tr("writes {element}", { element }) : tr("reads {element}", { element });
     });
     const point = Array.from(layer.points.slice(at, at + size)).join(", ");
@@ -312,10 +313,12 @@ export class DomainStage {
         this.shelf.fill(pen, access.array, cell, this.cellColour(access), this.look.axis);
         pen.strokeStyle = access.kind === "write" ? this.look.writing : this.look.reading;
         pen.lineWidth = 1.4;
+        pen.setLineDash(access.may ? [4, 3] : []);
         pen.beginPath();
         pen.moveTo(spot.x, spot.y);
         pen.bezierCurveTo((spot.x + end.x) / 2, spot.y, (spot.x + end.x) / 2, end.y, end.x, end.y);
         pen.stroke();
+        pen.setLineDash([]);
       }
       paintCircle(pen, spot, Math.max(this.radius * 1.3, 3), this.look.written, this.look.strong);
     }

@@ -14,7 +14,7 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_codegen import loops
 from triton_lab.polyhedral.core.isl_effort import answered
-from triton_lab.polyhedral.core.loop_nest import Assign, Expr, If, Load, Node, Visit, rebuild, substitute
+from triton_lab.polyhedral.core.loop_nest import Assign, Expr, If, Load, Name, Node, Visit, rebuild, substitute
 from triton_lab.polyhedral.core.loop_tree import Loop, path, statements, time_text, times
 from triton_lab.polyhedral.core.nest_maps import map_visits
 from triton_lab.polyhedral.core.nest_printer import CPrinter, Printer, PythonPrinter
@@ -170,10 +170,16 @@ def program_text(schedule: Ordered, language: str) -> str:
 
 def lines_of_statements(schedule: Ordered, language: str) -> list[str]:
     """For each line of `program_text`, the statement that it runs; "" for the others."""
-    printed = _printer(language).statement_lines(schedule.nodes)
-    known = {statement.name for statement in schedule.scop.statements}
-    found = (re.match(r"\s*(\w+)\(", line) for line in printed)
-    return [match[1] if match and match[1] in known else "" for match in found]
+    printer, found = _printer(language), []
+    lines = {}
+    for statement in schedule.scop.statements:
+        visit = Visit(statement.name, tuple(map(Name, statement.iterators)))
+        lines[statement.name] = len(printer.statement_lines(with_bodies(schedule, (visit,))))
+    for line in printer.statement_lines(schedule.nodes):
+        match = re.match(r"\s*(\w+)\(", line)
+        name = match[1] if match and match[1] in lines else ""
+        found += [name] * lines.get(name, 1)
+    return found
 
 
 def _printer(language: str) -> Printer:

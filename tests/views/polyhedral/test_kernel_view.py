@@ -91,7 +91,7 @@ def test_the_live_view_links_the_racing_instance_with_the_contested_element() ->
         for visit, cell in zip(read(access["visits"]), read(access["cells"]), strict=True)
         if visit in times
     }
-    assert linked == {(array, cell) for array, cell, _ in links.marked}
+    assert linked == {(array, cell) for array, cell, _kind, _may in links.marked}
 
 
 def test_the_general_kernel_has_sliders() -> None:

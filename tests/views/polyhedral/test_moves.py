@@ -13,10 +13,13 @@ from tests.views.polyhedral.test_live import Open, show, spot  # noqa: F401 - `s
 from triton_lab.polyhedral import Schedule, scop
 from triton_lab.polyhedral.loop_moves import LoopMove, movable
 from triton_lab.polyhedral.related_work import page_nests
+from triton_lab.views.drawing.drawing import Line
 from triton_lab.views.polyhedral.dependence_pairs import usual
 from triton_lab.views.polyhedral.instant_marks import marked, outline
 from triton_lab.views.polyhedral.iteration_picture import picture
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
+from triton_lab.views.polyhedral.legend_box import entries, unsure
+from triton_lab.views.polyhedral.polyhedral_style import MAY_DASHES
 
 
 def skewed(n: int = 6) -> Schedule:
@@ -78,6 +81,29 @@ def test_a_legal_change_has_arrows_and_none_is_red() -> None:
     assert ((after[:, 0] > before[:, 0]) | ((after[:, 0] == before[:, 0]) & (after[:, 1] > before[:, 1]))).all()
     broken = IterationView(skewed().interchange("i", "j")).picture.arrows
     assert [(a.violated, len(a.ends)) for a in broken] == [(True, 16)]  # none is drawn as kept, too
+
+
+GUARDED = """
+for (int i = 1; i < 6; i++)
+  for (int j = 0; j < 6; j++)
+    if (M[i][j] > 0)
+      A[i][j] = A[i-1][j] + 1;
+"""
+
+
+def test_what_data_decides_is_dashed_and_in_the_legend() -> None:
+    view = IterationView(scop(GUARDED).schedule.interchange("i", "j"), instance=(3, 2))
+    (arrows,) = view.picture.arrows
+    assert arrows.may and arrows.kind == "flow"
+    lines = [item for item in view.drawing().items if isinstance(item, Line) and item.curved]
+    assert sorted(line.dashed for line in lines) == [False, True, True]  # the condition surely reads
+    told = [entry.dashes or entry.sign for entry in (*entries(view.picture, False), *unsure(view.schedule, True))]
+    assert MAY_DASHES["flow"] in told and "dashed" in told
+    scene = view.scene()
+    assert [access["may"] for access in scene["accesses"]] == [False, True, True]
+    assert scene["moves"] is not None and [pairs["may"] for pairs in scene["moves"]["pairs"]] == [True]
+    assert scene["runs"] == ["", "", "S0", "S0"]  # the condition and what it guards
+    assert len(scene["runs"]) == len(scene["program"].splitlines())
 
 
 def test_an_instant_of_a_whole_grid_is_one_mark() -> None:

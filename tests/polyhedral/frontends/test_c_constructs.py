@@ -1,4 +1,4 @@
-"""What C's front end reads beside plain loops: labels, jumps, choices, macros, unsigned numbers, data-dependent ifs."""
+"""What the front ends read beside plain loops: labels, jumps, choices, macros, unsigned numbers, data-dependent ifs."""
 
 from __future__ import annotations
 
@@ -275,3 +275,28 @@ def test_a_loop_that_only_data_ends_has_dependences_and_no_last_instance() -> No
     for ask in (found.count, found.schedule.order, found.plot().title, lambda: found.schedule.run({"A": np.zeros(3)})):
         with pytest.raises(ValueError, match=r"no last instance|unbounded"):
             ask()
+
+
+def test_python_has_the_same_constructs() -> None:
+    text = """
+for i in range(n):
+    if i != 3:
+        A[i if i < 4 else 4] |= 2
+    if i > 5:
+        break
+    if B[i] > 0:
+        continue
+    B[i & 3] = ~i ^ 1
+"""
+    found = scop(text, n=8)
+    a, b = [0] * 8, [0, 4, 0, 0, 5, 0, 0, 0]
+    after = found.schedule.run({"A": np.array(a), "B": np.array(b)})
+    for i in range(8):
+        if i != 3:
+            a[i if i < 4 else 4] |= 2
+        if i > 5:
+            break
+        if b[i] > 0:
+            continue
+        b[i & 3] = ~i ^ 1
+    assert after["A"].tolist() == a and after["B"].tolist() == b

@@ -11,6 +11,7 @@ from typing import NoReturn
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.loop_nest import (
+    BITWISE,
     MATHEMATICS,
     Assign,
     Binary,
@@ -20,6 +21,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     Expr,
     For,
     If,
+    Jump,
     Load,
     Logic,
     Name,
@@ -42,14 +44,13 @@ _FUNCTIONS = {
 }  # fmt: skip
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
 }  # fmt: skip
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
 _LARGEST = sys.float_info.max
 _REFUSED: dict[type[ast.stmt], str] = {
-    ast.Break: N_("break leaves the loop early, so the bounds would not give the iterations"),
-    ast.Continue: N_("continue skips the rest of an iteration: write the condition as an affine if"),
     ast.Return: N_("return leaves the nest early, so the bounds would not give the iterations"),
     ast.While: N_("the bounds of while are not known before it runs: write a for over a range"),
 }
@@ -123,9 +124,11 @@ class _Reader:
                 return (Assign(self._target(node.target), self._expression(value), "", self._span(node)),)
             case ast.AugAssign():
                 op = _BINARY.get(type(node.op), "")
-                if op not in ("+", "-", "*", "/"):
-                    self._refuse(_("this assignment is not supported; = += -= *= /= are"), node)
+                if op not in BITWISE and op not in ("+", "-", "*", "/", "%"):
+                    self._refuse(_("this assignment is not supported: write it with ="), node)
                 return (Assign(self._target(node.target), self._expression(node.value), op, self._span(node)),)
+            case ast.Break() | ast.Continue():
+                return (Jump(type(node).__name__.lower(), self._span(node)),)
             case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
                 return ()
             case ast.Expr(value=ast.Call()):
@@ -203,8 +206,8 @@ class _Reader:
                 return Unary("-", self._expression(node.operand), span)
             case ast.UnaryOp(op=ast.UAdd()):
                 return self._expression(node.operand)
-            case ast.UnaryOp(op=ast.Not()):
-                return Unary("not", self._expression(node.operand), span)
+            case ast.UnaryOp(op=(ast.Not() | ast.Invert()) as op):
+                return Unary("not" if isinstance(op, ast.Not) else "~", self._expression(node.operand), span)
             case ast.BinOp() if type(node.op) in _BINARY:
                 return self._operations(node)
             case ast.BoolOp():

@@ -30,7 +30,6 @@ AUDITED = {
     "compiled/sm90_kernels.py:_taken": "the text and the options; Triton does not change while it runs",
     "compiled/disk_cache.py:_compiler": "Triton's own files, which a running process does not change",
     "course/exercise_registry.py:exercises": "our own pages, which a running process does not change",
-    "interpreter/ops/__init__.py:load_all": "files of ours",
     "backend/compiler.py:_hints": "Triton's own files",
     "interpreter/ops/inline_asm.py:_code": "the text and its constraints alone",
     "interpreter/ops/local_memory.py:_placement": "the layout's text, the shape and the size alone",

@@ -3,12 +3,10 @@
 Operations see values and frames. They know neither launches nor observers.
 """
 
-import functools
 import importlib
 import pkgutil
 
 
-@functools.cache
 def load_all() -> None:
     """Import every file, so that the registry is complete."""
     for module in pkgutil.iter_modules(__path__):

@@ -11,6 +11,10 @@ import pytest
 # What pytester takes out of sys.modules behind a run would be loaded anew, and known twice.
 import torch.distributed.tensor  # noqa: F401
 
+from triton_lab.interpreter import ops
+
+ops.load_all()
+
 KERNELS = """\
 import pytest
 import torch

@@ -1,8 +1,8 @@
 """Slips that people reported of Triton kernels, planted one at a time in right kernels, and what is said of them.
 
-``python -m tests.launch.comparison.reported_slips [--class CLASS] [--processes N]`` asks `lab.compare` for the cause of
-each and prints how many are named by class. The classes come from public bug fixes and from learners' wrong answers;
-the kernels and their slips are written for this list.
+``python -m tests.launch.comparison.reported_slips [--class CLASS] [--unseen] [--processes N]`` asks `lab.compare` for
+the cause of each and prints how many are named by class. The classes come from public bug fixes and from learners'
+wrong answers; the kernels and their slips are written for this list.
 """
 
 from __future__ import annotations
@@ -16,13 +16,21 @@ from tests.launch.comparison.judgement import Judgement, compiled, counted, each
 from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.reported.attention import ATTENTION
 from tests.launch.comparison.reported.elementwise import ELEMENTWISE
+from tests.launch.comparison.reported.images import IMAGES
 from tests.launch.comparison.reported.losses import LOSSES
 from tests.launch.comparison.reported.norms import NORMS
 from tests.launch.comparison.reported.products import PRODUCTS
 from tests.launch.comparison.reported.slip import Slip, Subject
+from tests.launch.comparison.reported.sparse import SPARSE
+from tests.launch.comparison.reported.states import STATES
+from tests.launch.comparison.reported.training import TRAINING
 from triton_lab.launch.comparison.launch_results import of_launch
 
-SUBJECTS: tuple[Subject, ...] = (*NORMS, *ATTENTION, *PRODUCTS, *ELEMENTWISE, *LOSSES)
+KNOWN: tuple[Subject, ...] = (*NORMS, *ATTENTION, *PRODUCTS, *ELEMENTWISE, *LOSSES)
+"""Those that the search for causes was developed on."""
+UNSEEN: tuple[Subject, ...] = (*STATES, *IMAGES, *SPARSE, *TRAINING)
+"""Those that it had not seen when it was measured with them."""
+SUBJECTS = (*KNOWN, *UNSEEN)
 
 
 @dataclass(frozen=True)
@@ -82,9 +90,14 @@ def answer(number: int) -> tuple[str, str, Judgement | None]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--class", dest="kind", help="slips of this class alone")
+    parser.add_argument("--unseen", action="store_true", help="those alone that nothing was developed on")
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
-    numbers = [number for number, one in enumerate(reported()) if given.kind in (None, one.slip.kind)]
+    numbers = [
+        number
+        for number, one in enumerate(reported())
+        if given.kind in (None, one.slip.kind) and not (given.unseen and one.subject in KNOWN)
+    ]
     found = []
     for kind, name, judgement in each_of(answer, numbers, given.processes):
         if judgement is None:

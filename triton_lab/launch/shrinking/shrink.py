@@ -67,14 +67,29 @@ def shrink(
     case = LaunchCase.of(chosen)
     steps = None if chosen.tape is None else chosen.tape.limits.steps
     first = ran(case, steps)
-    failure = Failure.of(chosen, expected, fails, kind) if first is None else Failure.of(first, expected, fails, kind)
-    if first is None or not failure.holds(first):
+    failure = _failure(chosen, first, expected, fails, kind)
+    if first is None or failure is None or not failure.holds(first):
         raise CannotReplay(_("alone, on tensors of its own, {kernel} does not fail").format(kernel=chosen.kernel))
     search = CaseSearch(
         case, first, failure.holds, failure.reason.argument, expected is not None, launches, started + seconds
     )
     search.run()
     return _result(chosen, case, search, failure, started)
+
+
+def _failure(
+    launch: Launch,
+    again: Launch | None,
+    expected: Callable[..., Any] | None,
+    fails: Callable[[Launch], bool] | None,
+    kind: str | None,
+) -> Failure | None:
+    """The failure of the launch that ran ``again``; None if that does not fail as the first did. Raises ValueError."""
+    try:
+        return None if again is None else Failure.of(again, expected, fails, kind)
+    except ValueError:
+        Failure.of(launch, expected, fails, kind)
+        return None
 
 
 def _one(launch: Any) -> Launch:

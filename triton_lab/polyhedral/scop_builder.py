@@ -170,7 +170,7 @@ class _Builder:
             return tree, after
         self.loops.pop()
         if loop.breaks:
-            self._stop(node, first, inside, loop.breaks, bounds.bounded)
+            self._stop(node, first, inside, loop.breaks, bounds.bounded or node.endless)
         if tree is None:
             return None, after
         direction = AffineExpr.of(name) if node.step > 0 else -AffineExpr.of(name)

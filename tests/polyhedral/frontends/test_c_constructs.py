@@ -277,6 +277,13 @@ def test_a_loop_that_only_data_ends_has_dependences_and_no_last_instance() -> No
             ask()
 
 
+def test_a_while_that_nothing_ends_has_all_rounds() -> None:
+    found = scop("while (n > 3) { A[0] = 1; if (m > 2) break; B[0] = 1; }")
+    rounds = "[n, m] -> { [r] : n > 3 and r >= 0"
+    assert found["S1"].domain.set.reset_tuple_id().is_equal(isl.Set(f"{rounds} and m <= 2 }}"))
+    assert found["S0"].domain.set.reset_tuple_id().is_equal(isl.Set(f"{rounds} and (m <= 2 or r = 0) }}"))
+
+
 def test_python_has_the_same_constructs() -> None:
     text = """
 for i in range(n):

@@ -183,7 +183,6 @@ REFUSED = [
     ("for (int i = 0; i < n; i *= 2)\n  A[i] = 0;", 1, 24, "advance its own iterator i by a constant"),
     ("for (int i = 0; i > n; i++)\n  A[i] = 0;", 1, 17, "does not end the loop"),
     ("for (int i = 0; i < n; i++)\n  i = 2;", 2, 3, "changes the loop's iterator i"),
-    ("while (n > 0) A[0] = 1;", 1, 1, "has no bound"),
     ("do n = 1; while (n > 0);", 1, 1, "bounds of do-while"),
     ("for (int i = 0; i < n; i++) {\n  s = A[i];\n  B[s] = 1; s = 2; }", 3, 5, "the program changes s"),
     ("def f(A, n):\n    for i in range(n):\n        while A[i]: pass", 3, 9, "bounds of while"),

@@ -153,8 +153,8 @@ class Declare:
 @dataclass(frozen=True)
 class For:
     """``for (iterator = start; conditions; iterator += step) body``. ``mark``: parallel, vectorize or
-    unroll. ``type``: the iterator's, where the loop declares it. ``endless``: only data ends it, which
-    a flag in its body keeps."""
+    unroll. ``type``: the iterator's, where the loop declares it. ``endless``: it may have no last
+    iteration, as data ends it or nothing does."""
 
     iterator: str
     start: Expr

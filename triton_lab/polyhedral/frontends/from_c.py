@@ -225,7 +225,9 @@ class _Reader(LoopHeadReader):
         self.rounds += 1
         condition = self.expression(node.cond)
         leave = () if isinstance(condition, Number) and condition.value else (leave_unless(condition),)
-        return For(f"round_{self.rounds}", Number(0, span), (), 1, (*leave, *self._block(node.stmt)), span)
+        return For(
+            f"round_{self.rounds}", Number(0, span), (), 1, (*leave, *self._block(node.stmt)), span, endless=True
+        )
 
     def _for(self, node: Any) -> tuple[Node, ...]:
         span = self.span(node)

@@ -109,7 +109,7 @@ def picture(
     wanted = [s for s in scop.statements if statements is None or s.name in statements]
     plane = Plane(schedule, tuple(dims) if dims is not None else _usual_dims(scop.statements), dict(at or {}))
     drawn = [s for s in wanted if set(plane.dims) <= set(s.iterators)]
-    if not plane.dims:
+    if dims is None and not plane.dims:
         raise ValueError(_("no statement stands in a loop, so there are no iterators to draw"))
     if not drawn or not 1 <= len(plane.dims) <= 3 or len(set(plane.dims)) != len(plane.dims):
         raise ValueError(

@@ -43,15 +43,14 @@ MOST_CHOSEN = 200  # visits of one point, if iterators are projected out; each v
 
 def scene(view: IterationView) -> IterationScene:
     """The scene that `front/polyhedral/domain.js` draws."""
-    title = view.title()  # first: it says which parameters lack a value
-    schedule, moves = view.schedule, view.moves()
-    plot = view.plot
+    schedule = view.schedule
+    shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
+    plot, moves = view.plot, view.moves()
     if isinstance(plot, Plot) and moves is not None:
         plot = replace(plot, knobs=knobs(moves, view.picture))
-    shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
     return {
         "kind": "iteration",
-        "title": title,
+        "title": view.title(),
         "order": view.order,
         **_plane(_("Domain"), view.picture, plot),
         "time": None if view.time is None else _plane(view.beside, view.time.picture, view.time),

@@ -52,6 +52,7 @@ AUDITED = {
     "native/llvm/jit.py:version": "llvmlite's version, which a running process does not change",
     "native/threads/thread_team.py:_linked": "the code as text; the processor stays",
     "polyhedral/core/isl_abort.py:_abort": "a function of isl's library, which stays loaded",
+    "polyhedral/proofs/launch_grid.py:_tree": "16 sources of at most 2 MB, parsed",
     "processes/isolation.py:namespaces_exist": "what the system allows this process",
     "remote/wire_records.py:_hints": "the class alone",
     "remote/wire_records.py:_names": "the class alone",

@@ -78,7 +78,8 @@ def _lines(proof: Proof) -> Iterator[tuple[str, str]]:
     width = max(map(len, places), default=0)
     for place, one in zip(places, proof.accesses, strict=True):
         reason = f": {one.reason}" if one.reason else ""
-        yield f"  {place:<{width}}  {one.kind} {one.argument or '?'}: {one.verdict}{reason}", _STYLES[one.outcome]
+        told = f"{one.kind} {one.argument or '?'}: {one.verdict}{reason}"
+        yield f"  {place:<{width}}  {told}", _STYLES[one.outcome]
     for other in proof.properties:
         yield f"  {other}", _STYLES[other.outcome]
     if proof.assumptions:

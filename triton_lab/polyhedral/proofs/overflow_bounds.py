@@ -59,8 +59,8 @@ def addressing(plan: Plan) -> frozenset[int]:
 
 def _sizes_of(model: ProofModel, one: MayOverflow) -> Iterator[str]:
     """The free symbols that the number depends on, also through the grid and the loops around it."""
-    names = {name for piece in one.value.pieces for name in piece.value.names}
-    for case in one.facts.formula:
+    names = {name for _when, value in one.cases for name in value.names}
+    for case in one.formula:
         for c in case:
             if any(name.startswith("_t") and name in names for name in c.expression.names):
                 names |= c.expression.names
@@ -86,7 +86,7 @@ def _most(model: ProofModel, one: MayOverflow, names: Collection[str]) -> int:
 
 def _fits(model: ProofModel, one: MayOverflow, most: Mapping[str, int]) -> bool:
     """Whether the number fits its type while each size is at most so large."""
-    ranges: dict[str, Interval] = dict(one.facts.ranges)
+    ranges: dict[str, Interval] = dict(one.ranges)
     for name, bound in most.items():
         ranges[name] = (ranges.get(name, (0, 0))[0], bound)
     for axis, extent in enumerate(model.grid):
@@ -94,10 +94,10 @@ def _fits(model: ProofModel, one: MayOverflow, most: Mapping[str, int]) -> bool:
     for name in [name for name in ranges if name.startswith("_t")]:
         ranges[name] = _rounds(name, one, ranges)
     limit = 1 << (one.bits - 1)
-    for piece in one.value.pieces:
-        low, high = interval(piece.value, ranges)
-        for constraint in piece.when:  # min and max: the other side bounds the value, too
-            high = min(high, interval(piece.value + constraint.expression, ranges)[1])
+    for when, value in one.cases:
+        low, high = interval(value, ranges)
+        for constraint in when:  # min and max: the other side bounds the value, too
+            high = min(high, interval(value + constraint.expression, ranges)[1])
         if low < -limit or high >= limit:
             return False
     return True
@@ -106,8 +106,8 @@ def _fits(model: ProofModel, one: MayOverflow, most: Mapping[str, int]) -> bool:
 def _rounds(name: str, one: MayOverflow, ranges: Mapping[str, Interval]) -> Interval:
     """The iterations of a loop, from the condition under which it goes on."""
     low, high = ranges[name]
-    if len(one.facts.formula) == 1:
-        for c in one.facts.formula[0]:
+    if len(one.formula) == 1:
+        for c in one.formula[0]:
             factor = c.expression.coefficients.get(name, 0)
             if factor < 0:
                 rest = c.expression - AffineExpr.make({name: factor})

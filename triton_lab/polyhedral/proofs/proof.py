@@ -71,7 +71,10 @@ class AccessProof:
     def __str__(self) -> str:
         where = _("line {line}").format(line=self.line)
         reason = f": {self.reason}" if self.reason else ""
-        return f"{where}: {self.kind} {self.argument or '?'}: {self.verdict}{reason}"
+        text = _("{where}: {kind} {argument}: {verdict}{reason}")
+        return text.format(
+            where=where, kind=self.kind, argument=self.argument or "?", verdict=self.verdict, reason=reason
+        )
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,9 @@ class Proof:
             for outcome, text in ((PROVED, _("in bounds")), (REFUTED, _("out of bounds")), (UNKNOWN, _("not known")))
             if self.number(outcome)
         ]
-        return f"Proof {self.kernel}: {count(len(self.accesses), 'access', 'accesses')}, {', '.join(parts)}"
+        return _("Proof {kernel}: {accesses}, {outcomes}").format(
+            kernel=self.kernel, accesses=count(len(self.accesses), "access", "accesses"), outcomes=", ".join(parts)
+        )
 
     def __str__(self) -> str:
         lines = [_("{kernel}, grid ({grid})").format(kernel=self.kernel, grid=", ".join(self.grid))]

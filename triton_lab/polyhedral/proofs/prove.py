@@ -18,10 +18,10 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import TooHard, series
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
 from triton_lab.polyhedral.proofs.access_bounds import decided
-from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, UNKNOWN, AccessProof, Proof, PropertyProof
 from triton_lab.polyhedral.proofs.masked_results import masked_lanes_proof
 from triton_lab.polyhedral.proofs.overflow_bounds import overflow_proof
 from triton_lab.polyhedral.proofs.program_conflicts import race_proof
+from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, UNKNOWN, AccessProof, Proof, PropertyProof
 from triton_lab.polyhedral.proofs.proof_model import ProofModel, model_of
 from triton_lab.polyhedral.proofs.refutation import refuted
 from triton_lab.polyhedral.proofs.sizes import Sizes, sizes_of

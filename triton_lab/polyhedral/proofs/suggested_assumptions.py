@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.assumption import holds, parsed
-from triton_lab.polyhedral.proofs.proof import Assumption
 from triton_lab.polyhedral.proofs.launch_grid import grid_texts
+from triton_lab.polyhedral.proofs.proof import Assumption
 from triton_lab.polyhedral.proofs.size_fit import SizeFit, Values
 
 if TYPE_CHECKING:
@@ -99,7 +99,10 @@ def _computes(launches: Sequence[Launch], text: str | None, axis: int) -> bool:
     """Whether the text gives the grid of each launch."""
     if text is None:
         return False
-    condition = parsed(f"grid[{axis}] == {text}")
+    try:
+        condition = parsed(f"grid[{axis}] == {text}")
+    except ValueError:  # more than assumptions say
+        return False
     return all(holds(condition, one.arguments, one.grid) for one in launches)
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, Term
 
 # Bounds are integers, or infinite.
@@ -70,7 +71,7 @@ class QuotientTerm(Term):
         rounds = {name for name in values if name.startswith("_t")}
         if not rounds.isdisjoint(self.divisor.names) and not divisor.is_constant:
             number = int.from_bytes(hashlib.blake2b(self.encode(), digest_size=6).digest(), "big")
-            reason = "a quotient whose divisor changes in a loop"
+            reason = _("a quotient whose divisor changes in a loop")
             return AffineExpr.of(UnknownTerm(-number, (numerator, divisor), (-math.inf, math.inf), reason))
         return quotient(numerator, divisor, self.positive and rounds.isdisjoint(self.numerator.names))
 

@@ -23,6 +23,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     negation,
     stand_in,
 )
+from triton_lab.polyhedral.kernels.symbolic.unknown_values import MayOverflow
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def apply(scene: Scene, op: Op, operands: list[Value]) -> tuple[Value, ...]:
     if function is None:
         kind = traits.of(op.name).kind
         if scene.facts.unknown is not None and kind in _COMPUTES:
-            scene.facts.unknown.wraps[op.index] = _("a number that may overflow")
+            scene.facts.unknown.may_wrap(op.index)
         return tuple(stand_in(Unknown(op.name, op.index), t, scene.facts) for t in types)
     result = function(scene, op, *operands)
     results = result if isinstance(result, tuple) else (result,)
@@ -98,8 +99,9 @@ def _checked(scene: Scene, op: Op, value: Value, type: Type) -> Value:
         if facts.unknown is not None:
             facts.unknown.wraps[op.index] = wraps.reason
         return stand_in(wraps, type, scene.facts)
-    if facts.unknown is not None:
-        facts.unknown.note_overflow(op.index, value, type.bits, facts)
+    if facts.unknown is not None and not arithmetic.always_fits(value, type.bits, facts):
+        cases = [(piece.when, piece.value) for piece in value.pieces]
+        facts.unknown.overflows[op.index] = MayOverflow(op.index, cases, type.bits, facts.ranges, facts.formula)
     return value
 
 

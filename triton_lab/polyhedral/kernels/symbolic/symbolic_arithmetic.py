@@ -246,3 +246,9 @@ def fits(value: SymbolicNumber, bits: int, facts: Facts) -> bool:
         if not (-limit <= low and high < limit) and low <= high:
             return False
     return True
+
+
+def always_fits(value: SymbolicNumber, bits: int, facts: Facts) -> bool:
+    """Whether intervals show that the number fits a signed integer of ``bits`` bits, at all sizes."""
+    limit = 1 << (bits - 1)
+    return all(-limit <= low and high < limit for low, high in (facts.bounds(p.value) for p in value.pieces))

@@ -273,7 +273,7 @@ def stand_in(reason: Unknown, type: Type, facts: Facts, root: int | None = None)
     """
     if facts.unknown is None or not (type.is_integer or type.element == "index"):
         return Truth(TRUE, reason) if type.element == "i1" else reason
-    value = facts.unknown.value(type, reason.reason, reason.op, facts, root)
+    value = facts.unknown.value(type, reason.reason, reason.op, facts.ranges, root)
     if type.element == "i1":
         return Truth(((Constraint(AffineExpr.of(value) - 1, equality=True),),))
     return SymbolicNumber.of(AffineExpr.of(value))

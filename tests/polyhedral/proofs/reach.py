@@ -1,4 +1,6 @@
-"""How many accesses of kernels are decided: `python -m tests.polyhedral.proofs.reach` writes docs/proofs.md.
+"""How many accesses of kernels are decided: `python -m tests.polyhedral.proofs.reach [SECONDS]` writes docs/proofs.md.
+
+SECONDS limits each library: what its calls after that launch is not counted.
 
 The kernels are those of the examples, and those of public libraries that are installed beside this project or found on
 PYTHONPATH (`library_calls`): nothing is fetched.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -80,10 +83,13 @@ def examples() -> Reach:
     return found
 
 
-def library(calls: Mapping[str, Callable[[], Any]]) -> Reach:
-    """The kernels that these calls launch, forward and backward."""
+def library(calls: Mapping[str, Callable[[], Any]], seconds: float) -> Reach:
+    """The kernels that these calls launch, forward and backward; calls after ``seconds`` are left out."""
     found, seen = Reach(), set[tuple[str, str]]()
+    end = time.monotonic() + seconds
     for name, call in calls.items():
+        if time.monotonic() > end:
+            break
         torch.manual_seed(0)
         with warnings.catch_warnings(), in_place_of_a_gpu():
             warnings.simplefilter("ignore")
@@ -105,7 +111,7 @@ def _both_ways(result: Any) -> None:
         torch.autograd.backward(grads, [torch.ones_like(one) for one in grads])
 
 
-def _page() -> Iterator[str]:
+def _page(seconds: float) -> Iterator[str]:
     yield HEAD
     own = examples()
     yield f"## The examples\n\n{_summary(own)}\n"
@@ -120,7 +126,7 @@ def _page() -> Iterator[str]:
         except metadata.PackageNotFoundError:
             yield f"| {name} | not installed | | | | | | |"
             continue
-        found = library(calls())
+        found = library(calls(), seconds)
         if not found.rows:
             yield f"| {name} | {version} | 0: it cannot be imported on this machine | | | | | |"
             continue
@@ -138,5 +144,4 @@ def _summary(found: Reach) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text("\n".join(_page()) + "\n", encoding="utf-8")
-    sys.exit(0)
+    PAGE.write_text("\n".join(_page(float(sys.argv[1]) if len(sys.argv) > 1 else 900.0)) + "\n", encoding="utf-8")

@@ -45,8 +45,8 @@ def tried(launch: Any, number: int, seconds: float) -> Tried:
     _sizes, model, accesses, _doubtful = most_proved(launch, (), suggested([launch], stored_to(launch), True), True)
     proved = {(one.line, one.column) for one in accesses if one.outcome == PROVED}
     end, ran, wrong = time.monotonic() + seconds, 0, []
-    for values in itertools.islice(_values(model), number):
-        if time.monotonic() > end:
+    for values in itertools.islice(_values(model), 50 * number):
+        if time.monotonic() > end or ran >= number:
             break
         found = launch_at(model, values)
         if found is None:
@@ -62,16 +62,17 @@ def tried(launch: Any, number: int, seconds: float) -> Tried:
 
 def _values(model: ProofModel) -> Iterator[dict[str, int]]:
     free = sorted(model.sizes.free)
-    if len(free) <= 3:
+    if len(free) <= 2:
         for small in itertools.product(range(SMALL), repeat=len(free)):
             yield dict(zip(free, small, strict=True))
     rng = random.Random(0)
     while True:
         most = rng.choice([2, 5, 20, 150])
-        yield {
-            # Rows that do not overlap are assumed of outputs.
-            name: rng.randint(0, most * most + 40) if "stride" in name else rng.randint(0, most)
-            for name in free
+        chosen = {name: rng.randint(0, most) for name in free if "stride" not in name}
+        # Rows that do not overlap are assumed of outputs: half of the tensors have as much room as they may need.
+        wide = max([40, *chosen.values()]) ** rng.choice([1, 1, 2])
+        yield chosen | {
+            name: wide if rng.random() < 0.5 else wide + rng.randint(0, most) for name in free if "stride" in name
         }
 
 

@@ -75,12 +75,9 @@ def is_stride(name: str) -> bool:
 
 
 def _products(ones: Sequence[Named], others: Sequence[Named]) -> Iterator[Named]:
-    """The products of two sizes: first those with no name in common, then the others."""
-    pairs = [
-        (one, other, tuple(a * b for a, b in zip(first, second, strict=True)))
-        for position, (one, first) in enumerate(ones)
-        for other, second in (others[position:] if ones is others else others)
-        if set(first) != {1} and set(second) != {1}
-    ]
-    pairs.sort(key=lambda pair: not set(_NAMES.findall(pair[0])).isdisjoint(set(_NAMES.findall(pair[1])) - {"cdiv"}))
-    yield from ((f"{one} * {other}", values) for one, other, values in pairs)
+    """The products of two sizes that have no name in common, and of which none is 1."""
+    for position, (one, first) in enumerate(ones):
+        for other, second in others[position:] if ones is others else others:
+            shared = set(_NAMES.findall(one)) & set(_NAMES.findall(other)) - {"cdiv"}
+            if set(first) != {1} and set(second) != {1} and not shared:
+                yield f"{one} * {other}", tuple(a * b for a, b in zip(first, second, strict=True))

@@ -184,7 +184,7 @@ def terms_in(expression: AffineExpr) -> set[Term]:
 
 
 def _collect(expression: AffineExpr, found: set[Term]) -> None:
-    for symbol, _ in expression.terms:
+    for symbol, _coefficient in expression.terms:
         _collect_symbol(symbol, found)
 
 

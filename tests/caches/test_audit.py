@@ -31,7 +31,7 @@ AUDITED = {
     "compiled/disk_cache.py:_compiler": "Triton's own files, which a running process does not change",
     "course/exercise_registry.py:exercises": "our own pages, which a running process does not change",
     "backend/compiler.py:_hints": "Triton's own files",
-    "interpreter/ops/inline_asm.py:_code": "the text and its constraints alone",
+    "interpreter/ops/extern_elementwise.py:_code": "the text and its constraints alone",
     "interpreter/ops/local_memory.py:_placement": "the layout's text, the shape and the size alone",
     "interpreter/special_functions.py:_c_function": "the name alone",
     "interpreter/variants/ptx/special_unit.py:_units": "a file of ours",

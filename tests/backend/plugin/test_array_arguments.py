@@ -99,8 +99,9 @@ def test_an_array_that_may_only_be_read_is_not_changed(recwarn: pytest.WarningsR
 
 @pytest.mark.parametrize("array", [np.arange(16.0)[::-1], np.array(["a"]), np.zeros(3, ">f4"), np.zeros(2, object)])
 def test_an_array_that_no_tensor_can_share_is_named(array: np.ndarray) -> None:
-    with pytest.raises(ArgumentError, match=f"'x_ptr' is a numpy.ndarray of {array.dtype}"):
+    with pytest.raises(ArgumentError) as refused:
         double[(1,)](array, np.zeros(16), 16, B=16)
+    assert "'x_ptr'" in str(refused.value) and str(array.dtype) in str(refused.value)
 
 
 def test_what_is_no_array_is_refused_by_triton() -> None:

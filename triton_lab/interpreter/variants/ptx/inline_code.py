@@ -18,6 +18,7 @@ from triton_lab.interpreter.variants.ptx.ptx_program import (
     code_of,
     without_comments,
 )
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -37,7 +38,7 @@ class InlineCode:
 
     def __init__(self, text: str, constraints: str) -> None:
         if len(text) > MAX_BYTES:
-            raise NotEmulated("the PTX is too long")
+            raise NotEmulated(_("the PTX is too long"))
         every = [one for one in constraints.replace(" ", "").split(",") if one and not one.startswith("~")]
         results = [one.lstrip("=&") for one in every if one.startswith("=")]
         self.operands = [one for one in every if not one.startswith("=")]
@@ -48,7 +49,7 @@ class InlineCode:
         ]
         unknown = [kind for kind in kinds if kind not in _BYTES]
         if unknown:
-            raise NotEmulated(f"the constraint {unknown[0]}")
+            raise NotEmulated(_("the constraint {name}").format(name=unknown[0]))
         self.widths = [_BYTES[kind] for kind in kinds]
         self.results = len(results)
         self.code = code_of(_OPERAND.sub(self._named, without_comments(text)), "", "")
@@ -65,15 +66,15 @@ class InlineCode:
         readable = {*self.names[self.results :], *written}
         for one in self.code.instructions:
             if one.name.startswith(_MEMORY) or _DIRECTED.match(one.name):
-                raise NotEmulated(f"the instruction {one.name}")
+                raise NotEmulated(_("the instruction {name}").format(name=one.name))
             known(one)
             branch = one.name.startswith("bra")
             for name in () if branch else (*_names(one.operands[1:]), *([one.guard] if one.guard else ())):
                 if name not in readable:
-                    raise NotEmulated(f"the operand {name}")
+                    raise NotEmulated(_("the operand {name}").format(name=name))
         for name in self.names[: self.results]:
             if name not in written:
-                raise NotEmulated(f"no instruction that writes ${name.removeprefix('%op')}")
+                raise NotEmulated(_("no instruction that writes {name}").format(name=name.replace("%op", "$")))
 
     def __call__(self, values: Sequence[Array]) -> list[Array]:
         """The registers that are written, of those that are read; each (lanes,), unsigned of its width."""
@@ -98,4 +99,4 @@ def _names(operands: Sequence[str]) -> Iterator[str]:
             if _NAME.match(text):
                 yield text
             elif not re.match(r"^[-+]?\d[\w.+-]*$", text):
-                raise NotEmulated(f"the operand {text[:40]}")
+                raise NotEmulated(_("the operand {name}").format(name=text[:40]))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.variants.ptx.instruction_table import CARRY, RUNS, WIDTHS, kinds, known
 from triton_lab.interpreter.variants.ptx.ptx_program import NotEmulated, PtxCode, PtxInstruction, PtxProgram
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -99,7 +100,7 @@ class PtxRun:
     def _run(self, frame: _Frame, everyone: Array, depth: int) -> None:
         """Run all instructions for the lanes ``everyone``."""
         if depth > _DEPTH:
-            raise NotEmulated("too many calls within calls")
+            raise NotEmulated(_("too many calls within calls"))
         for name, size in frame.code.arrays.items():
             frame.registers[name] = np.full(self.count, self.local.shape[1], np.uint64)
             self.local = np.concatenate([self.local, np.zeros((self.count, size), np.uint8)], axis=1)
@@ -112,7 +113,7 @@ class PtxRun:
             while at < until:
                 self.steps += 1
                 if self.steps > _STEPS:
-                    raise NotEmulated("a loop that does not end soon")
+                    raise NotEmulated(_("a loop that does not end soon"))
                 one = instructions[at]
                 chosen = lanes if not one.guard else lanes[frame.registers[one.guard][lanes] ^ one.unless]
                 if one.name in ("ret", "exit"):
@@ -265,7 +266,7 @@ class PtxRun:
     def _stored(self, places: Array, value: Array, size: int, lanes: Array) -> None:
         if int(places[0]) >= _PARAMETER:
             if int(places[0] - _PARAMETER) // _RANGE != len(self.operands):
-                raise NotEmulated("a store to an operand")
+                raise NotEmulated(_("a store to an operand"))
             self.out[lanes] = value
             return
         raw = np.ascontiguousarray(value).view(np.uint8).reshape(-1, size)

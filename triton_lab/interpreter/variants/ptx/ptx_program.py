@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
+
 MAX_BYTES = 1 << 20  # of text; the longest function of CUDA's library takes a twentieth of it
 
 _TABLE = re.compile(
@@ -61,7 +63,7 @@ class PtxProgram:
 def parse(text: str) -> PtxProgram:
     """The module in ``text``. Raises NotEmulated if it is too long or has no entry."""
     if len(text) > MAX_BYTES:
-        raise NotEmulated("the PTX is too long")
+        raise NotEmulated(_("the PTX is too long"))
     text = without_comments(text)
     tables = {found["name"]: _bytes(found["values"], int(found["bits"])) for found in _TABLE.finditer(text)}
     functions, entry = {}, ""
@@ -70,7 +72,7 @@ def parse(text: str) -> PtxProgram:
         if ".entry" in found[0]:
             entry = found["name"]
     if not entry:
-        raise NotEmulated("the PTX has no entry")
+        raise NotEmulated(_("the PTX has no entry"))
     return PtxProgram(functions, entry, tables)
 
 
@@ -88,7 +90,7 @@ def _body(text: str, start: int) -> str:
         depth += 1 if found[0] == "{" else -1
         if not depth:
             return text[start : start + found.start()]
-    raise NotEmulated("a function without an end")
+    raise NotEmulated(_("a function without an end"))
 
 
 def without_comments(text: str) -> str:

@@ -106,7 +106,7 @@ def _uses(function: Function, op: Op) -> Iterator[Op]:
                     return
                 if user.name not in _PASSES_ON and held & set(user.operands):
                     yield user
-        if parent is None or parent.name not in ("scf.for", "scf.if"):
+        if parent is None or traits.of(parent.name).dialect != "scf" or parent.name == "scf.while":
             return
         numbers = {parent.results[place] for place in given}
 

@@ -21,10 +21,6 @@ from triton_lab.launch.propagation.buffer_needs import is_product, write_of
 Array = NDArray[Any]
 Known = Sequence[Bound | None]
 
-_LOADS = ("ttg.local_load", "ttng.tmem_load")
-# Some elements are chosen by values, or reach the buffer in another shape.
-_SCATTERS = ("ttg.local_scatter", "ttg.local_atomic_scatter_rmw", "ttng.tmem_copy")
-
 
 def touches_buffers(operands: Sequence[Value], results: Sequence[Value]) -> bool:
     """Whether an operation has to do with shared or tensor memory."""
@@ -86,12 +82,12 @@ class BufferBounds:
         """The bounds of the results of an operation on buffers; what it writes to buffers is noted."""
         nothing: Known = [None] * len(results)
         first = next((one for one in operands if isinstance(one, SharedView)), None)
-        if op.name in _LOADS and first is not None:
+        if op.name.endswith("_load") and first is not None:
             found = self.at(first, frame.programs)
             return nothing if found is None else [found, *[LOST] * (len(results) - 1)]
         if op.name == "ttg.local_gather" and first is not None:
             return nothing if self.at(first, frame.programs) is None and known[1] is None else [LOST]
-        if op.name in _SCATTERS:
+        if "scatter" in op.name or op.name == "ttng.tmem_copy":
             self._scattered(frame, op, operands, known)
             return nothing
         if is_product(op) and results and not isinstance(operands[2], SharedView):
@@ -109,6 +105,7 @@ class BufferBounds:
         return nothing
 
     def _scattered(self, frame: Frame, op: Op, operands: Sequence[Value], known: Known) -> None:
+        """Some elements are chosen by values, or reach the buffer in another shape."""
         views = [one for one in operands if isinstance(one, SharedView)]
         target = views[1] if op.name == "ttng.tmem_copy" else views[0]
         inexact = any(self.at(one, frame.programs) is not None for one in views) or any(known)

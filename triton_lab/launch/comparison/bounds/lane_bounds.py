@@ -19,8 +19,6 @@ from triton_lab.ir import Op, effects
 from triton_lab.launch.propagation.lane_sets import lifted
 
 Array = NDArray[Any]
-# Copies of the box that a descriptor describes; others choose the elements by themselves.
-_BOXES = ("ttng.async_tma_copy_global_to_local", "ttng.async_tma_copy_local_to_global", "ttng.async_tma_reduce")
 
 
 def block_of_access(frame: Frame, op: Op, operands: Sequence[Value]) -> tuple[int, ...]:
@@ -28,7 +26,9 @@ def block_of_access(frame: Frame, op: Op, operands: Sequence[Value]) -> tuple[in
     at = effects.operands_of(op)
     if at.buffer is None:
         return frame.type(op.operands[at.address if at.value is None else at.value]).shape
-    return described(frame, op).shape if op.name in _BOXES else view_of(operands[at.buffer]).shape
+    # TMA moves the box that a descriptor describes; gathers, scatters and cp.async choose the elements by themselves.
+    is_box = op.name.startswith("ttng.async_tma") and not op.name.endswith(("gather", "scatter"))
+    return described(frame, op).shape if is_box else view_of(operands[at.buffer]).shape
 
 
 def boxed(part: Array, shape: tuple[int, ...]) -> Array:

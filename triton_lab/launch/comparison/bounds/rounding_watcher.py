@@ -35,7 +35,6 @@ Array = NDArray[Any]
 
 _SUMS = (Rmw.FADD, Rmw.ADD)
 _EXTREMES = (Rmw.MAX, Rmw.MIN, Rmw.UMAX, Rmw.UMIN)
-_REDUCTIONS = ("tt.descriptor_reduce", "ttng.async_tma_reduce")
 _BELOW, _ABOVE, _KIND = range(3)
 _ZERO = np.zeros(1)
 
@@ -184,7 +183,7 @@ class RoundingWatcher(ForwardAnalysis[int]):
         else:
             value, type = self._bound(frame, op, operands, position), frame.type(op.operands[position])
         kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
-        if op.name in _REDUCTIONS:
+        if op.name.endswith("_reduce"):  # by a descriptor
             kind = reduction_of(frame, op)
         updates = effects.updates(op)
         adds = effects.combines(op) and type.is_float and kind in _SUMS

@@ -206,8 +206,8 @@ class _Reader:
                 return Unary("-", self._expression(node.operand), span)
             case ast.UnaryOp(op=ast.UAdd()):
                 return self._expression(node.operand)
-            case ast.UnaryOp(op=(ast.Not() | ast.Invert()) as op):
-                return Unary("not" if isinstance(op, ast.Not) else "~", self._expression(node.operand), span)
+            case ast.UnaryOp(op=(ast.Not() | ast.Invert()) as sign):
+                return Unary("not" if isinstance(sign, ast.Not) else "~", self._expression(node.operand), span)
             case ast.BinOp() if type(node.op) in _BINARY:
                 return self._operations(node)
             case ast.BoolOp():

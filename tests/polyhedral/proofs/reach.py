@@ -118,6 +118,7 @@ def _page(seconds: float) -> Iterator[str]:
     yield "| example | kernel | accesses | in bounds | out of bounds | not known | reasons |\n" + 7 * "|---" + "|"
     yield "\n".join(own.rows) + "\n"
     yield "## Public libraries\n"
+    yield f"Calls of a library that begin after {seconds:g} seconds are left out; nothing is refuted here.\n"
     yield "| library | version | kernels | accesses | in bounds | not known | decided | most frequent reasons |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, calls in LIBRARIES.items():

@@ -71,7 +71,7 @@ def tensor_over(name: str, value: Any) -> Any:
         if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
             with warnings.catch_warnings():
                 # What may only be read stays so: a store to it is an error of the launch.
-                warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+                warnings.simplefilter("ignore", UserWarning)
                 return torch.from_numpy(np.asarray(value))
         return torch.utils.dlpack.from_dlpack(value)
     except (TypeError, ValueError, RuntimeError, BufferError, AssertionError) as error:

@@ -399,7 +399,7 @@ def test_a_number_is_what_c_says(written: str, value: float) -> None:
     assert assigned.value.value == value and type(assigned.value.value) is type(value)
 
 
-@pytest.mark.parametrize(("written", "why"), [("L'a'", "'a' is not a number")])
+@pytest.mark.parametrize(("written", "why"), [("L'a'", "'a'")])
 def test_other_numbers_are_refused(written: str, why: str) -> None:
     with pytest.raises(NotAScop, match=why):
         scop(f"for (int i = 0; i < 3; i++) A[i] = {written};")

@@ -96,7 +96,7 @@ def test_the_wheel_is_small_without_notebooks_and_pages(wheel: Path) -> None:
         entries = archive.infolist()
     # A thousand files of code: none has 9 kB but the extension's bundle and the list of all files.
     pages = ("/notebooks/", "/share/triton-lab/findings/")
-    assert sum(one.compress_size for one in entries if not any(page in one.filename for page in pages)) < 2_500_000
+    assert sum(one.compress_size for one in entries if not any(page in one.filename for page in pages)) < 2_800_000
 
 
 def test_the_wheel_brings_the_command(wheel: Path) -> None:

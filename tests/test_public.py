@@ -35,6 +35,7 @@ INSIDE = {
     "Ended": "between the two processes that grade a notebook: its reason is in the table",
     "Fell": "a native launch that was put back: NumPy runs it",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
+    "NeedsMemory": "the reader of C's own: a scalar then keeps its place in memory",
     "NotData": "what a call returned there does not travel: it is told here as a TypeError",
     "NothingToRun": "how the command line says that a file is no script",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",

@@ -44,7 +44,7 @@ SAID = {
     "tf32": "tf32 inputs of tl.dot",
     "approximate exp": "the GPU's exp",
     "summation order": "the order ",
-    "race": "a race",
+    "race": "a race|a store where programs add up",
     "uninitialised": "memory that was never written",
     # Or the argument that is the mask's bound: two launches with other numbers, or another one in its place.
     "wrong mask": r"mask|bound is|\w+ instead of bound",

@@ -36,7 +36,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "launch/checks/race/happens_before": "_CLOCKS",
         "launch/checks/race/candidates": "_PAIRS",
         "launch/checks/race/shared_cells": "_TOGETHER",
-        "launch/recording/uninitialized_memory": "_PIECE POISONED",
+        "launch/recording/poison": "_PIECE POISONED",
         "launch/maps/box_positions": "MOST_BOXES",
         "launch/maps/access_lanes": "_KEPT",
         "launch/maps/lane_positions": "_SEEN",
@@ -52,7 +52,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         # So much is tried, kept or looked at before it is too much, and says so.
         "compiled/compiler_client": "SECONDS MAX_BYTES",
         "interpreter/faulting_lanes": "_MOST_LOOKUPS",
-        "launch/diagnosis/tried_fixes": "_EDITS _TRIES _SECONDS _STEPS _ROOM",
+        "launch/diagnosis/tried_fixes": "_EDITS _TRIES _STEPS _ROOM _MOST_BYTES _OPERATION",
         "footprint/disjoint_programs": "_MOST _MOST_RUNS _MOST_PAIRS",
         "launch/checks/analysis/overflow_taint": "_MOST_EXAMPLES",
         "launch/checks/analysis/read_effects": "_STEPS",

@@ -19,9 +19,8 @@ HEAD = "import torch, triton, triton.language as tl\n"
 # A script that ends with an error, what is said of it, and the lines of its own that are shown.
 WRONG = {
     "nest": (
-        "import triton_lab as lab\n"
-        'lab.polyhedral.scop("for (int i = 0; i < n; i++) while (A[i] > 0) A[i] = A[i] - 1;", n=4)\n',
-        "NotAScop: line 1, column 29",
+        'import triton_lab as lab\nlab.polyhedral.scop("for (int i = 0; i < n; i++) A[i] = B[A[i]] - 1;", n=4)\n',
+        "NotAScop: line 1, column 38",
     ),
     "misspelt": (
         HEAD + "@triton.jit\ndef k(x, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), tl.laod(x))\n"
@@ -98,7 +97,7 @@ def test_in_a_script(name: str, tmp_path: Path) -> None:
 def test_all_frames_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(WRONG["nest"][0])
     ended = run("script.py", cwd=tmp_path, TRITON_LAB_TRACEBACK="full")
-    assert "from_c.py" in ended.stderr and ended.returncode == 1
+    assert "affine_reader.py" in ended.stderr and ended.returncode == 1
 
 
 def test_errors_of_others_are_pythons_to_tell(tmp_path: Path) -> None:
@@ -128,4 +127,4 @@ def test_in_a_test(tmp_path: Path) -> None:
         assert WRONG[name][1] in one, one
         assert len(one.splitlines()) <= 2 * LONGEST and "triton/runtime" not in one, one
     whole = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--full-trace", "test_nest.py", cwd=tmp_path)
-    assert "from_c.py" in whole.stdout
+    assert "affine_reader.py" in whole.stdout

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.wordings import Wording
 from triton_lab.polyhedral import Schedule, schedule, scop
-from triton_lab.polyhedral.core.loop_nest import every_loop as written_loops
 from triton_lab.polyhedral.core.loop_tree import every_loop
+from triton_lab.polyhedral.core.nest_maps import every_loop as written_loops
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.polyhedral.related_work.halide_matmul import halide_matmul
 

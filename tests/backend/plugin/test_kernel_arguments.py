@@ -256,7 +256,7 @@ def test_a_fake_tensor_is_named():
         copy[(1,)](x, torch.zeros(4), 4, BLOCK=4)
 
 
-@pytest.mark.parametrize("argument", [np.ones(4, np.float32), [1.0, 2.0], "text", np.int64(3)])
+@pytest.mark.parametrize("argument", [[1.0, 2.0], "text", np.int64(3)])
 def test_what_is_no_tensor_and_no_number_gets_tritons_own_error(argument):
     with pytest.raises(TypeError, match=f"specialize .*{type(argument).__name__}"):
         copy[(1,)](argument, torch.zeros(4), 4, BLOCK=4)

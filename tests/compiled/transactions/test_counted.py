@@ -48,7 +48,7 @@ def test_vector_addition_has_the_figures_that_hardware_has():
 def test_kernels_with_bad_access_lane_by_lane(case):
     (compiled,) = recorded(lambda: case.run("cpu"))
     check(compiled)
-    assert compiled.transactions.problems == []
+    assert not any(one.problem for one in compiled.transactions.transfers)
 
 
 @pytest.mark.parametrize("name", ["softmax", "layer_norm", "rms_norm", "sparse_matmul", "prefix_sum", "int4_matmul"])

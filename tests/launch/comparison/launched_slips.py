@@ -80,7 +80,8 @@ def by_rows() -> Iterator[Launched]:
         for slip, grid, sign in ((GRID, 5, 1), (SIGN, 6, -1)):
             # A difference the other way round has the other sign; a product with a root is a quotient with 1 / root.
             causes = (slip, "the order of operands") if slip == SIGN else (slip,)
-            first = (cause, "an operator") if how == "sqrt" else (cause,)
+            # Less than a half with the sign of all is more than minus a half.
+            first = {"sqrt": (cause, "an operator"), "max for min": (cause, "a wrong number")}.get(how, (cause,))
             yield Launched(
                 f"{how} and {slip}", (first, causes),
                 lambda how=how, given=given, grid=grid, sign=sign: rows[(grid,)](  # type: ignore[misc]

@@ -16,10 +16,10 @@ NAMED = {
     ("attention", "alpha = tl.exp(top - new)"): "exp2 instead of exp",
     ("attention_backward_keys", "(dp - delta[None, :])"): "along the other axis",
     ("int4_linear", "(nibble - zero - 1) * scale"): "0 instead of 1",
-    ("expert_linear", "expert_ptr + pid_n)"): "program_id(0) instead of program_id(1)",
+    ("expert_linear", "expert_ptr + pid_n)"): "pid_m instead of pid_n",
     ("expert_linear", "acc"): "multiplied by weight",
     ("rotary", "left * cos + right * sin"): "- instead of +",
-    ("causal_convolution", "at = t - WIDTH + j"): "3 instead of 4",
+    ("causal_convolution", "at = t - WIDTH + j"): "instead of WIDTH",
 }
 CASES = {(one.subject.kernel.fn.__name__, one.slip.new): one for one in reported()}
 

@@ -205,7 +205,7 @@ def attentions() -> Iterator[Two]:
     yield from twos(
         attention, right, lambda **on: attention[(3,)](q, k, v, torch.zeros(3, 16, 16), 0.25, **on, N=16, D=16),
         STRICT="a comparison", SCALE="a missing factor", BASE=BASE,
-        ACROSS="which way round the second operand",
+        ACROSS="an operand of tl.dot that is transposed",
     )  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def reductions() -> Iterator[Two]:
     x = randn(32, 32)
     yield from twos(
         reduced, torch.clamp(x, min=0.25).mean(1), lambda **on: reduced[(1,)](x, torch.zeros(32), 30, **on, N=32),
-        AXIS="the axis of a reduction", LEAST=OPERATOR, MEAN="a wrong number",
+        AXIS="the axis of a reduction", LEAST=OPERATOR, MEAN=("a wrong number", "a wrong value"),
     )  # fmt: skip
 
 
@@ -270,7 +270,7 @@ def convolutions() -> Iterator[Two]:
     right = torch.nn.functional.conv1d(x[None, None].double(), w[None, None].double(), padding=2)[0, 0].float()
     yield from twos(
         convolved, right, lambda **on: convolved[(4,)](x, w, torch.zeros(200), 200, **on, TAPS=5, BLOCK=64),
-        TAP="a loop that ends an iteration early", SHIFT="a constant that is one off", SIGN=OPERATOR, MASK=MASK,
+        TAP="a loop that ends an iteration early", SHIFT="a wrong number", SIGN=OPERATOR, MASK=MASK,
     )  # fmt: skip
 
 
@@ -358,9 +358,9 @@ def totals(x_ptr, out_ptr, K, n, STAYS: tl.constexpr, FORGETS: tl.constexpr, MAS
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
     where = x_ptr + at
-    for _ in range(K):  # FORGETS
+    for _ in range(K):
         x = tl.load(where, mask=at < n, other=0.0)  # STAYS
-        total = x * x if FORGETS else total + x * x
+        total = x * x if FORGETS else total + x * x  # FORGETS
         where += 0 if STAYS else n
     tl.store(out_ptr + at, total, mask=at < (n - 6 if MASK else n))  # MASK
 

@@ -125,6 +125,7 @@ LINES = {
     tl.store(I + k, tl.map_elementwise(least, i, j))
     a, b = tl.map_elementwise(turned, i, j)
     tl.store(I + k, a + b)
+    tl.store(I + k, tl.inline_asm_elementwise("add.s32 $0, $1, $2;", "=r,r,r", [i, j], tl.int32, True, 1))
     """,
 }
 SIGNATURE = {"F": "*fp32", "H": "*fp16", "I": "*i32", "L": "*i64", "B": "*i1", "C": "*u8", "n": "i32", "s": "i32"}

@@ -40,6 +40,8 @@ def install() -> None:
                 *map(tensor_over, names, arguments), **{name: tensor_over(name, one) for name, one in named.items()}
             )
 
+        # Errors of launches pass through: in a traceback this is as Triton's own function, which it calls.
+        bound.__code__ = bound.__code__.replace(co_filename="<string>")
         return bound
 
     jit.create_function_from_signature = create

@@ -134,15 +134,27 @@ class Proof:
         return REFUTED if REFUTED in found else UNKNOWN if UNKNOWN in found else PROVED
 
     def at(self, line: int) -> tuple[AccessProof, ...]:
-        """The accesses on a line of the source."""
+        """The accesses on a line of the source.
+
+        >>> [one.outcome for one in lab.prove(launch).at(launch.accesses[0].line)]
+        ['proved']
+        """
         return tuple(one for one in self.accesses if one.line == line)
 
     def property(self, name: Property) -> tuple[PropertyProof, ...]:
-        """The verdicts on one property; for ``writes`` one for each output."""
+        """The verdicts on one property; for ``writes`` one for each output.
+
+        >>> [one.outcome for one in lab.prove(launch).property("races")]
+        ['proved']
+        """
         return tuple(one for one in self.properties if one.name == name)
 
     def number(self, outcome: Outcome) -> int:
-        """How many accesses have this outcome."""
+        """How many accesses have this outcome.
+
+        >>> lab.prove(launch).number("proved")
+        3
+        """
         return sum(one.outcome == outcome for one in self.accesses)
 
     def __repr__(self) -> str:

@@ -86,7 +86,7 @@ def test_the_cause_stands_first_and_what_it_is_instead_among_the_lines(wording: 
     scene = view.scene()
     wording(scene["cause"].partition(" (line ")[0], parameter="n", block="BLOCK")
     assert not any("divided by" in line for line in scene["lines"])
-    assert view.text().count("of BLOCK as") == 1
+    assert view.text().count("instead of BLOCK") == 1
     other = lab.compare(recorded(slip.run), slip.right * 2 + 1).plot().scene()
     assert "cause" not in other and any(line.startswith("no cause") for line in other["lines"])
 

@@ -33,7 +33,8 @@ from triton_lab.launch.comparison.probe import Probe
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
-_MOST = 12  # switches of each of the first kinds, since each of them is run in full
+# Switches of each of the first kinds, since each of them is run in full; and of those that are tried in pairs, too.
+_MOST, _MOST_IN_PAIRS = 12, 32
 Tier = Sequence[Iterable[Switch]]
 
 
@@ -56,12 +57,19 @@ class Experiments(
     def rarer(self) -> Iterator[Iterator[Switch]]:
         """Kinds that may make a few numbers right by chance."""
         launch = self.launch
-        yield _some(self.siblings(likely=True), self.exchanged(), self.folds())
+        yield _some(self.siblings(likely=True), self.exchanged(), self.folds(), most=_MOST_IN_PAIRS)
         kinds = (grid_sizes.grids, grid_sizes.arguments, grid_sizes.zeroed, redirections.stale)
-        yield _some(*(kind(launch) for kind in kinds))
-        yield _some(self.opposites(), self.constants(near=True), self.atomics(), self.carried())
-        yield _some(self.rescaled(), redirections.steps(launch), self.factors(everywhere=False), self.negated())
-        yield _some(self.floored(), self.guards(), self.constants(near=False))
+        yield _some(*(kind(launch) for kind in kinds), most=_MOST_IN_PAIRS)
+        yield _some(self.opposites(), self.constants(near=True), self.atomics(), self.carried(), most=_MOST_IN_PAIRS)
+        yield _some(
+            self.rescaled(),
+            redirections.steps(launch),
+            self.factors(everywhere=False),
+            self.negated(),
+            most=_MOST_IN_PAIRS,
+        )
+        yield _some(self.floored(), self.guards(), self.constants(near=False), most=_MOST_IN_PAIRS)
+        yield _some(self.variables(alike=False, stored=True), self.variables(alike=True), most=_MOST_IN_PAIRS)
 
     def roundings(self) -> Iterator[Switch]:
         """Those that change how exactly the kernel computes: casts, and narrow types."""
@@ -89,9 +97,9 @@ class Experiments(
         yield self.last_steps(plain)
 
 
-def _some(*kinds: Iterable[Switch]) -> Iterator[Switch]:
+def _some(*kinds: Iterable[Switch], most: int = _MOST) -> Iterator[Switch]:
     for kind in kinds:
-        yield from islice(kind, _MOST)
+        yield from islice(kind, most)
 
 
 def _all(*kinds: Iterable[Switch]) -> Iterator[Switch]:

@@ -88,7 +88,7 @@ class OperandEdits(KernelScope):
                     ("1", with_computed(k, name, other=1)),
                     *((self.names[each], with_factor(k, name, each)) for each in others if each != number),
                 ]:
-                    title = _("{one} {sign} {other} instead of it{lines_of}").format(
+                    title = _("{one} {sign} {other} instead of {one}{lines_of}").format(
                         one=self.called(number), sign=sign, other=told, lines_of=self.where(op)
                     )
                     yield switch_of(title, _("a wrong value"), op, edit)

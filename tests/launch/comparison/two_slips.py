@@ -24,7 +24,7 @@ from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.slips import randn
 from triton_lab.launch.comparison.experiment_results import Causes, Half
 
-LONG = 60.0  # seconds: other processes may keep this one from its work
+LONG = 180.0  # seconds: other processes may keep this one from its work
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,6 @@ class Experiments(
             most=_MOST_IN_PAIRS,
         )
         yield _some(self.floored(), self.guards(), self.constants(near=False), most=_MOST_IN_PAIRS)
-        yield _some(self.variables(alike=False, stored=True), self.variables(alike=True), most=_MOST_IN_PAIRS)
 
     def roundings(self) -> Iterator[Switch]:
         """Those that change how exactly the kernel computes: casts, and narrow types."""

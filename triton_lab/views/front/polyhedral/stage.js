@@ -67,7 +67,7 @@ export class DomainStage {
     this.chosen = [];
     /** @type {Set<string>} */
     this.written = new Set();
-    this.node = make("div", { class: "tl-domain-stage", tabindex: 0, role: scene.moves ? "group" : "img", "aria-label": named(scene) });
+    this.node = make("div", { class: "tl-domain-stage", tabindex: 0, role: "moves" in scene && scene.moves ? "group" : "img", "aria-label": named(scene) });
     this.drawings = make("div", { "aria-hidden": "true" });
     /** What has been visited, and what is pointed at. */
     this.pens = [make("canvas", {}), make("canvas", {})].map(penOf);

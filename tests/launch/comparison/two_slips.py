@@ -127,7 +127,7 @@ def matmul(
 ):  # fmt: skip
     m = tl.program_id(1 if SWAP else 0) * BM + tl.arange(0, BM)  # SWAP
     n = tl.program_id(0 if SWAP else 1) * BN + tl.arange(0, BN)  # SWAP
-    total = tl.full((BM, BN), 1.0 if START else 0.0, tl.float32)
+    total = tl.full((BM, BN), 1.0 if START else 0.0, tl.float32)  # START
     for step in range(K // BK if SHORT else tl.cdiv(K, BK)):  # SHORT START
         k = step * BK + tl.arange(0, BK)
         a = tl.load(a_ptr + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)

@@ -31,7 +31,7 @@ from triton_lab.testing.cuda_on_cpu import in_place_of_a_gpu
 PAGE = Path(__file__).parents[3] / "docs" / "proofs.md"
 HEAD = """# How far proofs reach
 
-`python -m tests.polyhedral.proofs.reach` proves one launch of each kernel with [`lab.prove`](how-to/proofs), without
+`python -m tests.polyhedral.proofs.reach` proves one launch of each kernel with [`lab.prove`](how-to/proofs.md), without
 further assumptions, and counts the accesses. An access is decided if it is proved in bounds for every size, or refuted
 by a launch that failed. `python -m tests.polyhedral.proofs.soundness` then runs what was proved at 200 sizes of each
 kernel of the examples.

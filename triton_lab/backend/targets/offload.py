@@ -7,6 +7,7 @@ from typing import Any
 
 from triton.backends.driver import DriverBase
 
+from triton_lab.backend.plugin import array_arguments
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError
 from triton_lab.backend.plugin.launcher import checked_grid
 from triton_lab.backend.plugin.recorders import recorders
@@ -41,6 +42,7 @@ class OffloadDriver(DriverBase):
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
+        array_arguments.install()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.driver, name)

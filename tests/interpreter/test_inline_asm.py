@@ -119,6 +119,7 @@ def test_logic_by_a_table(table):
         ("add.u32 $0, $1, unset;", "=r,r", "unset"),
         ("add.u32 $1, $1, 1;", "=r,r", "writes $0"),
         ("mov.b64 $0, $1;", "=q,q", "constraint q"),
+        ("mov.b32 $0, $1;", "=r,7", "constraint 7"),
         ("mov.b64 $0, $1;", "=l,l", "=l,l"),
         ("div.rz.f64 $0, $1, $1;", "=d,d", "div.rz.f64"),
     ],

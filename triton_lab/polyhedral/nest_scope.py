@@ -10,7 +10,7 @@ from typing import NoReturn
 from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import Formula, Value
-from triton_lab.polyhedral.core.loop_nest import CALLS, Assign, Call, Expr, Load, Logic, Name, Nest, substitute, walk
+from triton_lab.polyhedral.core.loop_nest import CALLS, Call, Expr, Load, Logic, Name, Nest, substitute, walk
 from triton_lab.polyhedral.core.nest_maps import assignments, declared, every_loop, every_part
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 from triton_lab.polyhedral.frontends.affine_reader import AffineReader
@@ -147,10 +147,6 @@ class NestNames:
         self.assigned[name] += 2
         self.flags.add(name)
         return name
-
-    def assignment_to(self, name: str) -> Assign:
-        """The first assignment to the scalar ``name``."""
-        return next(a for a in assignments(self.nest.body) if a.target.array == name and not a.target.indices)
 
     def refuse(self, reason: str, span: Span) -> NoReturn:
         """Raise `NotAScop` at ``span``."""

@@ -41,11 +41,11 @@ class InlineCode:
             raise NotEmulated(_("the PTX is too long"))
         every = [one for one in constraints.replace(" ", "").split(",") if one and not one.startswith("~")]
         results = [one.lstrip("=&") for one in every if one.startswith("=")]
-        self.operands = [one for one in every if not one.startswith("=")]
-        self.tied = [int(one) if one.isdigit() else None for one in self.operands]
+        operands = [one for one in every if not one.startswith("=")]
+        self.tied = [int(one) if one.isdigit() else None for one in operands]
         kinds = [
             *results,
-            *(one if tied is None else results[tied] for one, tied in zip(self.operands, self.tied, strict=True)),
+            *(results[int(one)] if one.isdigit() and int(one) < len(results) else one for one in operands),
         ]
         unknown = [kind for kind in kinds if kind not in _BYTES]
         if unknown:
@@ -80,9 +80,9 @@ class InlineCode:
         """The registers that are written, of those that are read; each (lanes,), unsigned of its width."""
         run = PtxRun(PtxProgram({"": self.code}, "", {}), {}, len(values[0]))
         registers = dict(zip(self.names[self.results :], values, strict=True))
-        for name, value, tied in zip(self.names[self.results :], values, self.tied, strict=True):
-            if tied is not None:
-                registers[self.names[tied]] = registers[name] = value
+        registers |= {
+            self.names[tied]: value for tied, value in zip(self.tied, values, strict=True) if tied is not None
+        }
         with np.errstate(all="ignore"):
             found = run.registers(registers)
         return [

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 # Switches of each of the first kinds, since each of them is run in full; and of those that are tried in pairs, too.
 _MOST, _MOST_IN_PAIRS = 12, 32
-Tier = Sequence[Iterable[Switch]]
 
 
 class Experiments(

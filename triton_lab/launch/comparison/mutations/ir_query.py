@@ -10,7 +10,6 @@ from triton_lab.ir import Op, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function, Region
 from triton_lab.ir.traits import Kind
-from triton_lab.ir.value_flow import TERMINATORS
 from triton_lab.launch.comparison.numerics import types_of
 
 if TYPE_CHECKING:
@@ -38,14 +37,6 @@ def function_of(launch: Launch, op: Op) -> Function:
     """The function that contains the operation."""
     plan = launch.executable.plan
     return next(one for one in plan.functions.values() if any(op is inner for inner in one.walk()))
-
-
-def users_of(launch: Launch, number: int) -> list[tuple[Op, int]]:
-    """The operations that use a value of the kernel function, with the operand's position."""
-    taken = [
-        (op, k) for op in launch.executable.plan.kernel.walk() for k, one in enumerate(op.operands) if one == number
-    ]
-    return [(op, k) for op, k in taken if op.name not in TERMINATORS]
 
 
 def makers(function: Function) -> dict[int, Op]:

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import triton
+import triton.language as tl
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import triton_lab as lab
@@ -126,6 +128,22 @@ def test_the_pointer_tells_element_offset_programs_and_lines(show: Open) -> None
     page.get_by_label("stores").check()
     overlay.hover(position=at(view, 5, 6))
     expect(status).to_have_text("x_ptr[5, 6] · storage offset 106 · program (1, 1, 0), number 4 · store in line 9")
+
+
+@triton.jit
+def negated_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, -tl.load(x_ptr + offsets, mask=offsets < n, other=0.0), mask=offsets < n)
+
+
+def test_the_pointer_tells_the_value_of_an_element(show: Open) -> None:
+    x, out = torch.arange(40.0).reshape(5, 8) / 4, torch.zeros(5, 9)[:, :8]
+    with lab.record() as launches:
+        negated_kernel[(5,)](x, out, 40, BLOCK=8)
+    view = launches[0].plot.tiling()
+    page = show(view)
+    page.locator(".tl-overlay").hover(position=at(view, 0, 7))
+    expect(page.locator(".tl-status")).to_contain_text("out_ptr[0, 7] = -1.75 ·")
 
 
 def test_the_keyboard_alone_is_enough(show: Open) -> None:

@@ -1258,6 +1258,7 @@ export interface TilingScene {
   elsewhere: [number, number];
   nobody: string;
   astray: string[];
+  values: Buffer | null;
 }
 
 /** A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each. ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. */

@@ -100,6 +100,7 @@ class TilingScene(Finer):
     elsewhere: tuple[Whole, Whole]
     nobody: Sentence
     astray: Many[Sentence]
+    values: Buffer | None
 
 
 class LayerScene(Dress):

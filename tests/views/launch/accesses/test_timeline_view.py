@@ -88,13 +88,19 @@ def test_every_form(name: str) -> None:
 def test_a_card_has_one_for_each_argument_and_tells_how_they_begin() -> None:
     card = launch(12, 96 * 3).plot("timeline")
     assert card.scene()["opened"] == "timeline"
-    assert [one["label"] for one in card.part("timeline")["items"]] == ["out_ptr", "x_ptr"]
+    assert [one["label"] for one in card.part("timeline")["items"]] == ["x_ptr", "out_ptr"]
     text = card.text()
     assert text.count("access 7 (load") == 1 and "access 8 (load" not in text
     assert re.search(r"\b4 more rows.*launch.plot.timeline\('x_ptr'\)", text)
     assert "out_ptr (3): accessed over time" in text and "more row:" not in text
     with pytest.raises(LookupError, match="'timeline'"):
         card.panel("timeline").view(["timeline"])
+
+
+def test_a_launch_that_touches_each_tensor_at_one_instant_has_none_and_says_so() -> None:
+    card = launch(1, 24).plot("timeline")
+    assert "timeline" not in {tab["name"] for tab in card.scene()["tabs"]}
+    assert card.panel("timeline").absent in card.text()
 
 
 @triton.jit

@@ -39,6 +39,13 @@ def double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, twice, mask=mask)
 
 
+@triton.jit
+def refill(out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    for value in range(3):
+        tl.store(out_ptr + offsets, value)
+
+
 def run() -> Launches:
     with lab.target("cpu"), lab.record() as launches:
         for _ in range(2):
@@ -67,9 +74,9 @@ def in_body(launch: Launch) -> int:
 
 # What `--show` draws for each word, and how it is asked for; and the part behind the tab.
 SAME: dict[str, tuple[Callable[[Launch], View], Callable[[Launch], str]]] = {
-    "tiling": (lambda one: one.plot.tiling("out_ptr"), lambda one: "tiling/out_ptr"),
-    "accesses": (lambda one: one.plot.accesses("out_ptr"), lambda one: "accesses/out_ptr"),
-    "timeline": (lambda one: one.plot.timeline("out_ptr"), lambda one: "timeline/out_ptr"),
+    "tiling": (lambda one: one.plot.tiling(), lambda one: "tiling/out_ptr"),
+    "accesses": (lambda one: one.plot.accesses(), lambda one: "accesses/out_ptr"),
+    "timeline": (lambda one: one.plot.timeline(), lambda one: "timeline/out_ptr"),
     "storage": (lambda one: one.plot.storage(), lambda one: "storage"),
     "grid": (lambda one: one.plot.grid(), lambda one: "grid"),
     "values": (lambda one: one.plot.values("twice"), lambda one: f"value/twice/{one.values('twice').line}@0"),
@@ -87,23 +94,24 @@ def test_every_word_of_show_has_a_method() -> None:
 
 
 @pytest.fixture(scope="module")
-def turned() -> Launch:
-    """A launch that works on shared memory."""
+def others() -> dict[str, Launch]:
+    """Launches for pictures that `launch` does not have: of shared memory, and of accesses at several instants."""
     with lab.target("cpu"), lab.record() as launches:
         asynchronous_layouts.turned_kernel[(1,)](torch.randn(32, 32), torch.zeros(32, 32), MENDED=False)
-    return launches[0]
+        refill[(2,)](torch.ones(16), BLOCK=8)
+    return {"shared_memory": launches[0], "timeline": launches[1]}
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_a_picture_is_the_one_behind_the_tab(name: str, launch: Launch, turned: Launch) -> None:
+def test_a_picture_is_the_one_behind_the_tab(name: str, launch: Launch, others: dict[str, Launch]) -> None:
     make, part = SAME[name]
-    launch = turned if name == "shared_memory" else launch
+    launch = others.get(name, launch)
     assert make(launch).scene() == Card(launch).part(part(launch))
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_is_the_one_that_show_draws(name: str, launch: Launch, turned: Launch) -> None:
-    launch = turned if name == "shared_memory" else launch
+def test_a_picture_is_the_one_that_show_draws(name: str, launch: Launch, others: dict[str, Launch]) -> None:
+    launch = others.get(name, launch)
     drawn = [view for view in Card(launch, (name,)).panel(name).drawn() if isinstance(view, View)]
     asked = {"values": launch.plot.values, "steps": launch.plot.steps}.get(name, lambda: SAME[name][0](launch))()
     assert type(asked) is type(drawn[0]) and asked.text() == drawn[0].text()
@@ -141,8 +149,8 @@ def test_the_words_stand_in_the_order_asked_for(launch: Launch) -> None:
 
 
 @pytest.mark.parametrize("name", ["__call__", *PICTURES])
-def test_the_example_of_each_method_runs(name: str, launch: Launch, turned: Launch) -> None:
-    launch = turned if name == "shared_memory" else launch
+def test_the_example_of_each_method_runs(name: str, launch: Launch, others: dict[str, Launch]) -> None:
+    launch = launch if name == "timeline" else others.get(name, launch)
     (example,) = doctest.DocTestParser().get_examples(inspect.getdoc(getattr(LaunchPlot, name)) or "")
     asked = eval(example.source.removesuffix(".title()\n"), {"launch": launch})
     assert isinstance(asked, View) and asked.text()

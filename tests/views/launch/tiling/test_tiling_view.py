@@ -6,8 +6,12 @@ import io
 
 import numpy as np
 import pytest
+import torch
+import triton
+import triton.language as tl
 from PIL import Image
 
+import triton_lab as lab
 from tests.launch.fakes import FakeAccess, FakeArgument, FakeLaunch, tile
 from tests.views.unpacking import unpacked
 from tests.wordings import Wording
@@ -142,3 +146,26 @@ def test_the_words_count_every_element_once(wording: Wording) -> None:
     words = Tiling(launch, "x_ptr", layer="stores").text().splitlines()[1]
     counts = {"one": "1 element", "several": "4 elements", "masked": "7 elements", "untouched": "12 elements"}
     wording(words, programs="2 programs", **counts)
+
+
+@triton.jit
+def doubled_kernel(x_ptr, out_ptr, count_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, 2 * tl.load(x_ptr + offsets))
+    tl.atomic_add(count_ptr, 1)
+
+
+def test_a_scene_has_the_values_that_a_double_or_a_large_integer_needs() -> None:
+    for x in (torch.randn(32), torch.randn(32, dtype=torch.float64), torch.arange(32) + 2**40):
+        out, count = torch.zeros_like(x), torch.zeros(1, dtype=torch.int32)
+        with lab.record() as launches:
+            doubled_kernel[(4,)](x, out, count, BLOCK=8)
+        values = launches[0].plot.tiling("out_ptr").scene()["values"]
+        assert values is not None and np.array_equal(
+            np.frombuffer(values["bytes"], values["type"]), out.numpy().astype(np.float64)
+        )
+        updated = launches[0].plot.tiling("count_ptr")
+        assert updated.scene()["values"] is None  # an atomic returns what was there before
+        assert "atomics" in updated.title()
+        assert [label.text for label in updated.heatmap.labels] == ["×4"]
+        assert [key for key in updated.heatmap.legend if "×" in key.text]

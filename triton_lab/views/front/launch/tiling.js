@@ -3,6 +3,7 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
+import { numberText } from "../drawing/labels.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { detailOf, finerOf } from "./finer.js";
 import { programPicker, radioOf } from "./pickers.js";
@@ -85,10 +86,12 @@ export function tilingOf(scene, selection, context) {
     status.textContent = now.heatmap.cursor ? now.words(now.heatmap.cursor) : rest();
   };
 
+  const stored = scene.accesses.some(([, kind]) => kind === "store");
   /** @param {string} name a layer */
   const titleOf = (name) => {
     const { title } = scene;
     if (name === "loads") return tr("{subject}: which program loads each element", { subject: title });
+    if (name === "stores" && !stored) return tr("{subject}: which program updates each element, with atomics", { subject: title });
     if (name === "stores") return tr("{subject}: which program stores each element", { subject: title });
     return tr("{subject}: which program accesses each element", { subject: title });
   };
@@ -129,6 +132,7 @@ class Members {
     this.classOf = numbers(scene.classOf);
     this.starts = numbers(scene.starts);
     this.items = numbers(scene.items);
+    this.values = scene.values && numbers(scene.values);
   }
 
   /**
@@ -229,9 +233,12 @@ class Layer extends Members {
     };
     const outside = index.some((value, axis) => value < 0 || value >= argument.shape[axis]);
     const where = `${argument.name}[${index.map(span).join(", ")}]`;
+    const single = right === 1 && down === 1 && !outside;
+    const value = single && this.values ? this.values[index.reduce((place, at, axis) => place * argument.shape[axis] + at, 0)] : null;
     const offset = index.reduce((total, value, axis) => total + value * argument.strides[axis], argument.offset);
     const { active, masked, accesses } = this.membersAt(cell);
-    const parts = [outside ? tr("{element}, outside the argument", { element: where }) : `${where} · ${tr("storage offset {offset}", { offset })}`];
+    const held = active.length && value !== null ? `${where} = ${numberText(value)}` : where;
+    const parts = [outside ? tr("{element}, outside the argument", { element: where }) : `${held} · ${tr("storage offset {offset}", { offset })}`];
     parts.push(active.length ? listPrograms(active, grid) : this.scene.nobody);
     const words = accesses.map(([line, kind]) => (line === null ? accessWord(kind) : tr("{kind} in line {line}", { kind: accessWord(kind), line })));
     if (words.length) parts.push([...new Set(words)].join(", "));

@@ -10,7 +10,7 @@ import numpy as np
 from triton_lab import messages
 from triton_lab.launch.maps.accessed_values import ElementValues, element_values
 from triton_lab.launch.maps.value_histogram import histogram
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.launch.accesses.accesses_view import Accesses
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.drawing import Drawing
+
+
+# By the kind of the accesses, "" for several kinds. An atomic returns what an element held before.
+TITLES = {
+    "load": N_("{subject}: the values loaded"),
+    "store": N_("{subject}: the values stored"),
+    "atomic": N_("{subject}: the values before each update"),
+    "": N_("{subject}: the values at its last access"),
+}
 
 
 class TouchedValues(View):
@@ -38,7 +47,9 @@ class TouchedValues(View):
         return element_values(self.argument, [one.completed for one in self.accesses.accesses])
 
     def title(self) -> str:
-        return _("{subject}: the values then").format(subject=self.accesses.subject())
+        kinds = {access.kind for access in self.accesses.accesses}
+        title = TITLES[kinds.pop() if len(kinds) == 1 else ""]
+        return translated(title).format(subject=self.accesses.subject())
 
     def text(self) -> str:
         found = self.found

@@ -17,7 +17,7 @@ from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count, mark
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
-from triton_lab.views.drawing.region_labels import crowded, labels, run_labels
+from triton_lab.views.drawing.region_labels import cell_labels, crowded, labels, run_labels
 from triton_lab.views.launch.launch_scenes import LayerScene
 from triton_lab.views.launch.tiling.program_scale import program_scale
 from triton_lab.views.launch.tiling.tiling_view import MASKED, OUTSIDE, UNTOUCHED
@@ -109,7 +109,13 @@ def layer_of(
     if runs and scale is not None:
         worded = run_labels(blank.frame, groups[blank.cells], word)
     if parted and not worded and not (runs and scale is None):
-        worded = labels(blank.frame, groups[blank.cells], word)
+        cells = groups[blank.cells]
+        if scale is None and 2 * np.count_nonzero(np.diff(cells)) >= len(cells):
+            # As in a histogram: all of its bins have their number, or none.
+            bare = [word(number).removeprefix("×") for number in cells.tolist()]
+            worded = cell_labels(blank.layout, bare, blank.room)
+        else:
+            worded = labels(blank.frame, cells, word)
     return HeatLayer(
         levels=levels.astype(np.uint8),
         styles=np.array(looks, dtype=np.uint16),

@@ -237,7 +237,16 @@ class TimelinePanel(Panel):
     TOLD = 8  # rows of each timeline in the card's words
 
     def items(self) -> list[ItemScene]:
-        return [item(f"timeline/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+        return [item(f"timeline/{name}", name, self.card.lines(name)) for name in self._names]
+
+    @property
+    def _names(self) -> list[str]:
+        return self.card.over_time[: self.card.MOST_ARGUMENTS]
+
+    @property
+    def absent(self) -> str:
+        """The words for a launch whose tensors are each touched at one instant."""
+        return _("Each tensor is accessed at one instant, in all programs together: there is no order to show.")
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> TimelineView:
         match path:
@@ -256,7 +265,7 @@ class TimelinePanel(Panel):
         return {}
 
     def drawn(self) -> list[TimelineView]:
-        return [TimelineView(self.launch, name, room=TilingPanel.ROOM) for name in self.card.drawn]
+        return [TimelineView(self.launch, name, room=TilingPanel.ROOM) for name in self._names]
 
     def text(self) -> list[str]:
         """The beginning of each timeline in words."""

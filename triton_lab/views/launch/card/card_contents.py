@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -87,6 +88,15 @@ class Contents:
         wrong = [name for one in told for name in (one.argument, *(name for name, _ in one.ends))]
         names = [argument.name for argument in self.tensors if argument.name in touched]
         return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
+
+    @cached_property
+    def over_time(self) -> list[str]:
+        """The touched arguments, those first that are touched most often; none if each is touched at one instant."""
+        instants = Counter[str | None]()
+        for access in self.accesses:
+            instants[access.argument] += len(access.events)
+        ordered = sorted(self.touched, key=lambda name: -instants[name])
+        return ordered if ordered and instants[ordered[0]] > 1 else []
 
     @cached_property
     def gravest(self) -> list[Finding]:

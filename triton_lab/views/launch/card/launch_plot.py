@@ -56,7 +56,7 @@ TABS = (
         N_("Timeline"),
         N_("which elements are touched when"),
         "triton_lab.views.launch.accesses.timeline_view:TimelinePanel",
-        "touched",
+        "over_time",
     ),
     Tab(
         "storage",
@@ -180,28 +180,41 @@ class Pictures:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
 
-    def tiling(self, argument: str, program: int | None = None, layer: str = "both") -> Tiling:
+    def _shown_first(self, over_time: bool = False) -> str:
+        """The argument of a picture that was requested without one: what a finding concerns, then an output.
+
+        A picture over time shows the one with most accesses. Raises ValueError if there is no tensor argument.
+        """
+        from triton_lab.views.launch.card.card_contents import Contents
+
+        card = Contents(self._launch)
+        names: list[str] = [*(card.over_time if over_time else ()), *card.touched, *(str(one.name) for one in card.tensors)]
+        if not names:
+            raise ValueError(_("{kernel} has no tensor argument").format(kernel=self._launch.kernel))
+        return names[0]
+
+    def tiling(self, argument: str | None = None, program: int | None = None, layer: str = "both") -> Tiling:
         """The elements of ``argument`` coloured by the program that touches them; ``program`` stands out.
 
-        ``layer``: ``"loads"``, ``"stores"`` or ``"both"``. Raises ValueError if there is no such tensor argument,
-        program or layer.
+        ``argument`` is by default the first that a finding concerns, or the first output. ``layer``: ``"loads"``,
+        ``"stores"`` or ``"both"``. Raises ValueError if there is no such tensor argument, program or layer.
 
         >>> launch.plot.tiling("x_ptr", program=2).title()
         'x_ptr (1000): which program loads each element'
         """
         from triton_lab.views.launch.tiling.tiling_view import Tiling
 
-        return Tiling(self._launch, argument, program, layer)
+        return Tiling(self._launch, argument or self._shown_first(), program, layer)
 
     def accesses(
         self,
-        what: Access | str,
+        what: Access | str | None = None,
         by: str = "count",
         over: str = "shape",
         program: int | None = None,
         iteration: int | None = None,
     ) -> Accesses | TouchedValues:
-        """One access, or all accesses to the named argument, as a heatmap over its elements.
+        """One access, or all accesses to the named argument (as in `tiling`), as a heatmap over its elements.
 
         ``by``: ``"count"``, ``"program"``, ``"iteration"``, ``"reuse"``, ``"order"``, or ``"values"`` (the loaded or
         stored values, with a histogram). ``over``: ``"shape"``, or ``"storage"``, in bytes and with the lines of a
@@ -210,6 +223,7 @@ class Pictures:
         >>> launch.plot.accesses("x_ptr", by="reuse", over="storage").title()
         'x_ptr (1000): how many programs touch each element, over its storage'
         """
+        what = what or self._shown_first()
         if by == "values":
             from triton_lab.views.launch.accesses.access_values import TouchedValues
 
@@ -218,18 +232,18 @@ class Pictures:
 
         return Accesses(self._launch, what, by, over, program, iteration)
 
-    def timeline(self, argument: str, program: int | None = None) -> TimelineView:
+    def timeline(self, argument: str | None = None, program: int | None = None) -> TimelineView:
         """Which elements of ``argument`` are touched when: time runs down, in the order of the record, elements across.
 
-        With ``program``, only what that program touches. On a GPU programs have no order among themselves. Raises
-        ValueError if there is no such tensor argument or program.
+        ``argument`` is by default the one with most accesses. With ``program``, only what that program touches. On a
+        GPU programs have no order among themselves. Raises ValueError if there is no such tensor argument or program.
 
         >>> launch.plot.timeline("x_ptr", program=2).title()
         'x_ptr (1000): accessed by program (2, 0, 0) over time'
         """
         from triton_lab.views.launch.accesses.timeline_view import TimelineView
 
-        return TimelineView(self._launch, argument, program)
+        return TimelineView(self._launch, argument or self._shown_first(over_time=True), program)
 
     def storage(self, *arguments: str) -> StorageView:
         """The tensor arguments (or those named) as they lie in memory, byte by byte: strides, gaps, and shared memory.
@@ -342,9 +356,13 @@ class Pictures:
 
         stores = followable(self._launch, self._launch.done)
         if store is None and not stores:
-            raise ValueError(
-                _("{kernel} stores to no argument, so no element has origins").format(kernel=self._launch.kernel)
+            atomic = any(access.kind == "atomic" for access in self._launch.done)
+            reason = (
+                _("{kernel} changes its arguments with atomics alone: origins are those of values that a store writes")
+                if atomic
+                else _("{kernel} stores to no argument, so no element has origins")
             )
+            raise ValueError(reason.format(kernel=self._launch.kernel))
         chosen = stores[-1] if store is None else store
         if lane is None:
             return Origins.first(self._launch, chosen, program)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from triton_lab import messages as words
+from triton_lab.launch.maps.accessed_values import element_values
 from triton_lab.launch.maps.program_sample import MOST_LANES, reaching
 from triton_lab.launch.maps.tiling import LAYERS, TilingAccesses, touches
 from triton_lab.launch.membership_classes import Classes, distinct
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout, wrapped_words
 from triton_lab.views.drawing.cell_scenes import DressedPlace
 from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names
-from triton_lab.views.drawing.heatmap import Heatmap, Key, Mark, buffer, narrow
+from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, Mark, buffer, narrow
 from triton_lab.views.drawing.picture_window import Window, asked
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.region_labels import crowded, labels
@@ -56,8 +58,11 @@ GHOST = (style.GHOST, style.GHOST, style.GHOST, style.HATCH)
 TITLES = {
     "loads": N_("{subject}: which program loads each element"),
     "stores": N_("{subject}: which program stores each element"),
+    "updates": N_("{subject}: which program updates each element, with atomics"),
     "both": N_("{subject}: which program accesses each element"),
 }
+MOST_VALUES = 1 << 12  # elements whose values a scene has
+STRIPED = 3  # programs that a shared element has the colours of; more than these are counted instead
 
 
 class Tiling(View):
@@ -194,8 +199,9 @@ class Tiling(View):
         several = cells.touches.several[cells.class_of, list(LAYERS).index(layer)]
         styles = self._styles(active)
         styles[:, 3] = np.where(several, style.STRIPES, style.PLAIN)
-        if self.programs > len(style.PROGRAM_COLOURS):  # neighbours on a ramp are too alike for stripes of both
-            styles[several, 1:3] = style.GROUND
+        # Neighbours on a ramp are too alike for stripes of both, and three colours cannot stand for many programs.
+        plain = several & ((count > STRIPED) | (self.programs > len(style.PROGRAM_COLOURS)))
+        styles[plain, 1:3] = style.GROUND
         styles[count == 0] = UNTOUCHED
         styles[(count == 0) & masked] = MASKED
         styles[np.isin(cells.state, (ERROR_STATE, STOPPED_STATE)) & (count > 0)] = OUTSIDE
@@ -206,12 +212,8 @@ class Tiling(View):
             cells.layout,
             cells.numbers,
             styles,
-            labels=labels(
-                blank.frame,
-                groups[cells.numbers],
-                lambda group: self._word(active, int(first[group])),
-            ),
-            legend=[*scale.keys, *self._keys(styles)],
+            labels=(worded := self._labels(blank, groups[cells.numbers], active, first)),
+            legend=[*scale.keys, *self._keys(styles, any(label.text.startswith("×") for label in worded))],
             ramp=scale.ramp,
             ramp_name=scale.name,
             ticks=scale.ticks,
@@ -251,20 +253,28 @@ class Tiling(View):
             styles[:, place] = style.program_colours(program, self.launch.grid)
         return styles
 
-    def _word(self, active: Classes, number: int) -> str:
-        """The label of a tile: its program, or how many programs share it."""
-        programs = active.members(number)
-        if not len(programs):
-            return ""
-        return words.mark(int(programs[0]), self.launch.grid) if len(programs) == 1 else f"×{len(programs)}"
+    def _labels(self, blank: Heatmap, regions: Ints, active: Classes, first: Ints) -> list[Label]:
+        """The program of each tile, or how many programs share it; ``first`` is a class of each of the ``regions``."""
 
-    def _keys(self, styles: npt.NDArray[np.uint16]) -> list[Key]:
-        """The legend entries for cells that do not belong to a single program."""
+        def word(region: int, several: Callable[[int], str]) -> str:
+            programs = active.members(int(first[region]))
+            if len(programs) > 1:
+                return several(len(programs))
+            return words.mark(int(programs[0]), self.launch.grid) if len(programs) else ""
+
+        full = labels(blank.frame, regions, lambda region: word(region, lambda many: words.count(many, "program")))
+        short = labels(blank.frame, regions, lambda region: word(region, lambda many: f"×{many}"))
+        # "8 programs" in all tiles that several share, or "×8" in all, which the legend explains.
+        return full if len(full) == len(short) else short
+
+    def _keys(self, styles: npt.NDArray[np.uint16], counted: bool) -> list[Key]:
+        """The legend entries for cells that do not belong to a single program; ``counted`` if some have a "×8"."""
         keys = []
         striped = styles[styles[:, 3] == style.STRIPES]
         if len(striped):
             first, second, third = striped[0, :3].tolist()
-            keys.append(Key((first, second, third, style.STRIPES), _("several programs")))
+            told = _("several programs (× how many)") if counted else _("several programs")
+            keys.append(Key((first, second, third, style.STRIPES), told))
         packed = distinct(np.ascontiguousarray(styles).view(np.uint64))  # packs four small numbers into one
         used = {tuple(row) for row in packed.view(np.uint16).reshape(-1, 4).tolist()}
         rest = (
@@ -284,7 +294,9 @@ class Tiling(View):
         return levels[self.cells.class_of]
 
     def title(self) -> str:
-        return translated(TITLES[self.layer]).format(subject=self.subject())
+        kinds = {access.kind for access in self.launch.accesses if access.argument == self.argument.name}
+        only = self.layer == "stores" and "store" not in kinds
+        return translated(TITLES["updates" if only else self.layer]).format(subject=self.subject())
 
     def subject(self) -> str:
         """The subject in words: ``x (3×4)``, and the number of programs shown if not all are."""
@@ -322,7 +334,27 @@ class Tiling(View):
             "items": buffer(narrow(found.table.items)),
             "accesses": list(found.accesses),
             "elsewhere": (found.active_elsewhere, found.masked_elsewhere),
+            "values": None if self.values is None else buffer(self.values),
         }
+
+    @cached_property
+    def values(self) -> npt.NDArray[np.floating[Any]] | None:
+        """The value (elements,) of each element at its last access, for the words under the pointer.
+
+        None for an argument of many elements, for one that atomics update, which return old values, and for a launch
+        that cannot be replayed.
+        """
+        if math.prod(self.argument.shape) > MOST_VALUES or self.window or not hasattr(self.launch, "trace"):
+            return None
+        ours = [one.completed for one in self.launch.accesses if one.argument == self.argument.name]
+        if any(one.kind == "atomic" for one in ours):
+            return None
+        try:
+            found = element_values(self.argument, ours).last
+        except CannotReplay:
+            return None
+        short = found.astype(np.float32)
+        return short if np.array_equal(short, found, equal_nan=True) else found
 
     def _heatmap_scene(self, layer: str) -> DressedPlace:
         """One layer without its cells, which all layers share."""
@@ -360,8 +392,9 @@ class Tiling(View):
 
 
 def _coloured(styles: npt.NDArray[np.uint16]) -> list[int]:
-    """The programs that are drawn in colours of their own."""
-    drawn = np.append(styles[:, 0], styles[styles[:, 3] == style.STRIPES, :3].reshape(-1)).astype(np.int64)
+    """The programs that are drawn in colours of their own: as areas, or as stripes of each program of an element."""
+    striped, counted = styles[:, 3] == style.STRIPES, styles[:, 1] == style.GROUND
+    drawn = np.append(styles[~(striped & counted), 0], styles[striped & ~counted, :3].reshape(-1)).astype(np.int64)
     programs = distinct(drawn) - style.PROGRAM
     found: list[int] = programs[(programs >= 0) & (programs < len(style.PROGRAM_COLOURS))].tolist()
     return found

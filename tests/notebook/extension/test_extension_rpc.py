@@ -226,7 +226,8 @@ def test_the_extension_names_what_python_has() -> None:
     """Its settings and its fallback without a kernel are written there; everything else it is told."""
     extension = Path(__file__).parents[3] / "labextension"
     settings = json.loads((extension / "schema/lab.json").read_text())
-    assert settings["properties"]["first"]["enum"] == ["", *magic_options.VIEWS]
+    choices = settings["properties"]["first"]["oneOf"]
+    assert [one["const"] for one in choices] == ["", *magic_options.VIEWS] and all(one["title"] for one in choices)
     named = re.search(r"TARGETS = \[(.*?)\]", (extension / "src/switch/line.ts").read_text())
     assert named is not None and named[1].replace("'", "").split(", ") == list(magic_options.TARGETS)
     offered = re.search(

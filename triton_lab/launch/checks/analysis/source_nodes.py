@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
@@ -31,12 +32,25 @@ def place_of(launch: Recorded, node: ast.expr | ast.stmt) -> Place:
 
 def calls_of(launch: Recorded, name: str) -> list[ast.Call]:
     """The calls of ``name``, or of a module's attribute of that name, in the order of the kernel's source."""
-    try:
-        tree = ast.parse(textwrap.dedent(launch.source))
-    except SyntaxError:
-        return []
-    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and _called(each) == name]
+    calls = [each for each in _nodes(launch) if isinstance(each, ast.Call) and _called(each) == name]
     return sorted(calls, key=lambda call: (call.lineno, call.col_offset))
+
+
+def undeclared(launch: Recorded) -> set[str]:
+    """The parameters of the kernel without an annotation: Triton makes some constants, those that are 1 or None."""
+    defined = next((node for node in _nodes(launch) if isinstance(node, ast.FunctionDef)), None)
+    if defined is None:
+        return set()
+    every = [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]
+    return {one.arg for one in every if one.annotation is None}
+
+
+def _nodes(launch: Recorded) -> Iterator[ast.AST]:
+    """The nodes of the kernel's source; none where it does not parse."""
+    try:
+        return ast.walk(ast.parse(textwrap.dedent(launch.source)))
+    except SyntaxError:
+        return iter(())
 
 
 def _called(call: ast.Call) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.finding_pages import site_link
+from triton_lab.launch.checks.analysis.source_nodes import undeclared
 from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.maps.tensor_storage import memories
 from triton_lab.launch.recording.last_launch import is_last
@@ -108,14 +109,15 @@ class Card(Panels, View):
         return rows
 
     def scalars(self) -> list[str]:
-        """The other arguments: one line of scalars and one of constexprs, if there are any."""
-        found = []
-        for kind in ("scalar", "constexpr"):
-            told = [f"{one.name} = {_value(one.value)}" for one in self.launch.arguments if one.kind == kind]
-            if told:
-                name = _("scalar") if kind == "scalar" else kind
-                found.append(f"{name}: {', '.join(told)}")
-        return found
+        """The other arguments: a line of scalars, of constexprs, and of those that Triton made constants itself."""
+        own = _("constant, since Triton specializes on 1 and None")
+        named: dict[str, list[str]] = {_("scalar"): [], "constexpr": [], own: []}
+        plain = undeclared(self.launch)
+        for one in self.launch.arguments:
+            if one.kind in ("scalar", "constexpr"):
+                kind = own if one.name.split("[")[0] in plain else "constexpr"
+                named[_("scalar") if one.kind == "scalar" else kind].append(f"{one.name} = {_value(one.value)}")
+        return [f"{name}: {', '.join(told)}" for name, told in named.items() if told]
 
     def findings(self) -> list[FindingScene]:
         """The findings in plain words: the one that stopped the launch, then errors, then the rest."""

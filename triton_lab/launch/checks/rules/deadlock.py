@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from triton_lab import messages
 from triton_lab.interpreter.kernel_errors import Deadlock
 from triton_lab.ir import effects
+from triton_lab.ir.plan import Op
+from triton_lab.ir.spin_wait import deciding, handed_on
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, programs
@@ -63,8 +65,8 @@ def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
         # A wait is recorded as an event only when it ends.
         argument = launch.owner_of(op.index)
         where = "" if argument is None else f" for {argument.name}"
-    elif len(numbers) and (last := _last_looks(launch, numbers[:LISTED]))[0] is not None:
-        # A waiting program waits for what it touched last.
+    elif len(numbers) and (last := _last_looks(launch, numbers[:LISTED], _waited_for(launch, op)))[0] is not None:
+        # A waiting program waits for what it read last.
         index, address = last[0]
         op = next(one for one in launch.executable.plan.walk() if one.index == index)
         argument = launch.owner_of(index)
@@ -91,12 +93,23 @@ def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
 _Look = tuple[int, int]  # an operation's index and the address of its first lane
 
 
-def _last_looks(launch: Recorded, numbers: Ints) -> list[_Look | None]:
-    """The last access of each program; None for a program that touched nothing."""
+def _waited_for(launch: Recorded, loop: Op | None) -> set[int]:
+    """The operations that read what decides whether ``loop`` ends; all that read memory, where that is not known."""
+    plan = launch.executable.plan
+    holder = next((one for one in plan.functions.values() if loop is not None and loop in one.walk()), None)
+    if loop is not None and holder is not None and loop.name == "scf.while":
+        ops = deciding(holder, loop, handed_on(plan)).ops
+        if ops and not any(op.name == "tt.call" for op in ops):
+            return {op.index for op in ops}
+    return {op.index for op in plan.walk() if effects.brings_in(op)}
+
+
+def _last_looks(launch: Recorded, numbers: Ints, ops: Container[int]) -> list[_Look | None]:
+    """The last access of each program by one of ``ops``; None for a program that made none."""
     found: list[_Look | None] = [None] * len(numbers)
     latest = np.full(len(numbers), -1, np.int64)
     for index, events in launch.events.items():
-        for event in events:
+        for event in events if index in ops else ():
             for k in np.flatnonzero(np.isin(numbers, event.programs) & (latest < event.order)):
                 row = int(np.flatnonzero(event.programs == numbers[k])[0])
                 latest[k], found[k] = event.order, (index, int(event.addresses()[row].reshape(-1)[0]))

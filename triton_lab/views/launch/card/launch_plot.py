@@ -188,7 +188,11 @@ class Pictures:
         from triton_lab.views.launch.card.card_contents import Contents
 
         card = Contents(self._launch)
-        names: list[str] = [*(card.over_time if over_time else ()), *card.touched, *(str(one.name) for one in card.tensors)]
+        names: list[str] = [
+            *(card.over_time if over_time else ()),
+            *card.touched,
+            *(str(one.name) for one in card.tensors),
+        ]
         if not names:
             raise ValueError(_("{kernel} has no tensor argument").format(kernel=self._launch.kernel))
         return names[0]

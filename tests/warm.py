@@ -20,15 +20,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Callable
 
 FILE = os.path.abspath(__file__)
 TORCH = ("torch",)
-# A notebook's kernel, and what its first cell and its first picture nearly always import. Neither Triton nor ours:
-# what they take from the environment, and when, is up to the notebook.
-KERNEL = (
-    *("ipykernel.kernelapp", "torch"),
-    *("matplotlib.figure", "matplotlib.backends.backend_agg", "islpy", "ipywidgets", "anywidget"),
-)
+LAUNCH = ("tests.preloading:launches",)
+SCRIPT = ("tests.preloading:scripts",)
+# A notebook's kernel, and what its first cells and its first picture nearly always import.
+KERNEL = ("ipykernel.kernelapp", "islpy", "ipywidgets", "anywidget", "tests.preloading:kernels")
 
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MEASURED = ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
@@ -207,6 +207,35 @@ def run(arguments: list[str]) -> None:
     exec(compile(text, file, "exec"), main.__dict__)
 
 
+def ended(run: Callable[[], None]) -> int:
+    """The code to exit with once ``run`` is through, after all that Python does at its end, except taking modules
+    apart: that copies a fork's memory page by page, and takes longer than most of what a fork is asked for."""
+    code = 0
+    interrupted = False
+    try:
+        run()
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+        code = end.code & 0xFF if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        sys.excepthook(type(error), error, error.__traceback__)
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except (OSError, ValueError):  # nobody reads it any more
+            code = code or 120
+    if interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return code
+
+
 def main() -> None:
     what, where, *rest = sys.argv[1:]
     if what == "ask":
@@ -218,7 +247,6 @@ def main() -> None:
         sys.exit(code)
     import gc
     import importlib
-    import threading
 
     del sys.path[0]  # the folder of this file, whose modules are of the package `tests`
     for name in rest:
@@ -231,7 +259,8 @@ def main() -> None:
             thread.join(60)
     gc.collect()
     gc.freeze()  # what is collected in forks need not touch, and so copy, all of it
-    run(serve(int(where)))
+    arguments = serve(int(where))
+    os._exit(ended(lambda: run(arguments)))
 
 
 if __name__ == "__main__":

@@ -29,16 +29,23 @@ def run(script: str, *, seconds: float = 120, **process) -> str:
 
 
 def finished(
-    script: str, *, hidden: bool = False, folder=None, bare: bool = False, seconds: float = 120, **environment: str
+    script: str,
+    *,
+    hidden: bool = False,
+    folder=None,
+    bare: bool = False,
+    modules: tuple[str, ...] = warm.TORCH,
+    seconds: float = 120,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """The process of ``script`` after its end; if ``bare``, it began with nothing imported, else with torch."""
+    """The process of ``script`` after its end; if ``bare``, it began with nothing imported, else with ``modules``."""
     text = (_HIDDEN if hidden else "") + textwrap.dedent(script)
     arguments = ["-c", text]
     if folder is not None:  # kernels need a file
         file = folder / "script.py"
         file.write_text(text)
         arguments = [str(file)]
-    command = [sys.executable, *arguments] if bare else warm.command(*arguments)
+    command = [sys.executable, *arguments] if bare else warm.command(*arguments, modules=modules)
     cleared = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON_", "COVERAGE"))}
     return subprocess.run(
         command, capture_output=True, text=True, timeout=seconds, check=False, env={**cleared, **environment}

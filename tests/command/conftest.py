@@ -1,4 +1,4 @@
-"""The command line: called in this process, or in one of its own where it runs a script."""
+"""The command line: called in this process, or in one of its own where it runs a script, which becomes a fork of it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ from tests import warm
 from triton_lab.command.main import triton_lab_command
 
 Call = Callable[..., Any]
-# What a command imports of others before it starts a script, in a process of its own; not Triton, whose library
-# complains of what is left over at the end of a fork.
-_IMPORTED = ("numpy", "click", "rich.console")
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ def call() -> Call:
 
 def _of_its_own(words: tuple[str, ...], env: dict[str, str]) -> Done:
     done = subprocess.run(
-        warm.command("-m", "triton_lab", *words, modules=_IMPORTED),
+        warm.command("-m", "triton_lab", *words, modules=warm.SCRIPT),
         capture_output=True,
         text=True,
         check=False,

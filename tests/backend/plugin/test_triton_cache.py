@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.backend.process import finished, run
 
 FILLS = textwrap.dedent(
@@ -42,7 +43,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def filled(folder: Path) -> None:
-    assert run(FILLS, folder=folder, TRITON_CACHE_DIR=str(folder / "cache")).strip() == "[3.0, 3.0, 3.0, 3.0]"
+    assert (
+        run(FILLS, folder=folder, modules=warm.LAUNCH, TRITON_CACHE_DIR=str(folder / "cache")).strip()
+        == "[3.0, 3.0, 3.0, 3.0]"
+    )
 
 
 @pytest.mark.parametrize("how", DAMAGE)
@@ -140,13 +144,15 @@ UNUSABLE: dict[str, Callable[[Path], dict[str, str]]] = {
 @pytest.mark.parametrize("what", UNUSABLE)
 def test_without_a_folder_kernels_run_and_a_warning_tells_what_to_do(what: str, tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
-    said, complaint = _ran(tmp_path, TMPDIR=str(tmp_path / "temporary"), **UNUSABLE[what](tmp_path))
+    # Triton asks where home is when it is imported.
+    variables = {"TMPDIR": str(tmp_path / "temporary"), **UNUSABLE[what](tmp_path)}
+    said, complaint = _ran(tmp_path, modules=warm.TORCH, **variables)
     assert said == RIGHT
     assert complaint.count("TRITON_CACHE_DIR") == 1 and "Traceback" not in complaint
     assert not list((tmp_path / "temporary").glob("triton-lab-cache-*")), "it is gone with the process"
 
 
-def _ran(folder: Path, **environment: str) -> tuple[str, str]:
-    done = finished(SCRIPT, folder=folder, seconds=SECONDS, **environment)
+def _ran(folder: Path, *, modules: tuple[str, ...] = warm.LAUNCH, **environment: str) -> tuple[str, str]:
+    done = finished(SCRIPT, folder=folder, modules=modules, seconds=SECONDS, **environment)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr

@@ -220,7 +220,10 @@ def ended(run: Callable[[], None]) -> int:
         code = end.code & 0xFF if isinstance(end.code, int) else int(end.code is not None)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        sys.excepthook(type(error), error, error.__traceback__)
+        where = error.__traceback__
+        while where is not None and where.tb_frame.f_code.co_filename == FILE:
+            where = where.tb_next
+        sys.excepthook(type(error), error.with_traceback(where), where)
         code = 1
     threading._shutdown()
     atexit._run_exitfuncs()

@@ -18,7 +18,7 @@ from triton_lab.command import launch_journal, script_process, script_supervisor
 
 
 def install() -> None:
-    script_supervisor._started = _forked  # type: ignore[assignment]
+    script_supervisor._started = _forked
 
 
 @dataclass

@@ -6,19 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.scripts import cases, tried
+from tests import warm
+from tests.hostile.scripts import COMMAND, cases, tried
 from triton_lab.command import launch_journal
 
-# One of each way: the others are tried by ``python -m tests.hostile scripts``.
-NAMES = (
-    "os._exit(0)",
-    "a launch at the exit",
+# One of each way: the others are tried by ``python -m tests.hostile scripts``. Where it matters how Python itself
+# begins or ends, the script's process is an ordinary one.
+ORDINARY = ("os._exit(0)", "a launch at the exit", "a pool by spawn", "another Python with a bare environment")
+FORKS = (
     "the end in the midst of a launch",
     "SIGKILL to itself",
     "SIGTERM to us",
-    "a pool by spawn",
     "a raw fork",
-    "another Python with a bare environment",
     "no descriptors",
     "a report without its end",
     "innocent: os._exit(0)",
@@ -28,9 +27,10 @@ NAMES = (
 CASES = {case.name: case for case in cases()}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*ORDINARY, *FORKS])
 def test_an_ending_hides_nothing(name: str) -> None:
-    found = tried(CASES[name])
+    forked = warm.command("-m", "triton_lab", "check", "script.py", modules=warm.SCRIPT)
+    found = tried(CASES[name], forked if name in FORKS else COMMAND)
     assert found.outcome in ("survived", "refused"), found.seen
 
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -240,15 +240,23 @@ def _hear_of_hang_ups() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-def tried(case: Case) -> Try:
-    """What becomes of one script."""
+COMMAND = (sys.executable, "-m", "triton_lab", "check", "script.py")
+
+
+def tried(case: Case, command: Sequence[str] = COMMAND) -> Try:
+    """What becomes of one script, which ``command`` checks."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "script.py").write_text(HEAD + "# the end of the head\n" + case.text + "\n")
-        command = [sys.executable, "-m", "triton_lab", "check", "script.py", *case.options]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "NO_COLOR": "1"}
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         process = subprocess.Popen(
-            command, cwd=folder, env=env, stdout=pipe, stderr=pipe, stdin=nothing, preexec_fn=_hear_of_hang_ups
+            [*command, *case.options],
+            cwd=folder,
+            env=env,
+            stdout=pipe,
+            stderr=pipe,
+            stdin=nothing,
+            preexec_fn=_hear_of_hang_ups,
         )
         try:
             if case.signal:

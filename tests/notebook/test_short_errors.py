@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
+
+from tests import warm
 
 ROOT = Path(__file__).parents[2]
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -58,7 +59,7 @@ def run(*command: str, cwd: Path, **variables: str) -> subprocess.CompletedProce
     environment = os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(cwd / "ipython")} | variables
     environment["TRITON_LAB_PROGRESS"] = str(cwd / "progress.json")
     return subprocess.run(
-        [sys.executable, *command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
+        warm.command(*command), cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
 
 

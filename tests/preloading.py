@@ -1,4 +1,4 @@
-"""What processes that begin warm (`tests.warm`) have imported of Triton and of the lab, for three kinds of tests.
+"""What processes that begin warm (`tests.warm`) have imported of Triton and of the lab, for two kinds of tests.
 
 Each function is called once, in the process that the others are forks of. None launches a kernel.
 """
@@ -7,37 +7,24 @@ from __future__ import annotations
 
 import importlib
 
-# What a launch imports.
+# What a launch imports, its checks, and the process of a script with the report of its launches.
 LAUNCH = (
     *("torch", "triton", "triton.compiler.code_generator", "triton.experimental.gluon.nvidia.hopper"),
     *("triton_lab", "triton_lab.backend.plugin.launcher", "triton_lab.backend.plugin.array_arguments"),
     *("triton_lab.backend.plugin.triton_cache", "triton_lab.backend.targets.offload", "triton_lab.native.engine"),
+    *("triton_lab.launch.checks.check_run", "triton_lab.launch.diagnosis.tried_fixes"),
 )
-# What a script's process imports besides, and the report of its launches.
 SCRIPT = (
     *("triton_lab.command.main", "triton_lab.command.run_and_check", "triton_lab.command.launch_listener"),
     *("triton_lab.command.launch_rows", "triton_lab.command.sarif", "triton_lab.command.exception_text"),
-    *("triton_lab.backend.plugin.recorders", "triton_lab.launch.checks.check_run", "rich.console"),
-    *("triton_lab.launch.diagnosis.tried_fixes", "triton_lab.testing"),
+    *("triton_lab.backend.plugin.recorders", "triton_lab.testing", "rich.console"),
 )
 
 
 def launches() -> None:
-    """For processes that launch kernels."""
-    _import(*LAUNCH)
-    from triton.runtime.cache import triton_key
-
-    from triton_lab.interpreter import ops
-
-    ops.load_all()
-    # Each process that compiles a kernel reads all of Triton's files for this, its library of 300 MB among them.
-    triton_key()
-
-
-def scripts() -> None:
-    """For `triton-lab check` and `triton-lab run`, whose scripts become forks, too."""
-    launches()
-    _import(*SCRIPT)
+    """For processes that launch kernels; the scripts of `triton-lab check` and `triton-lab run` become forks, too."""
+    _import(*LAUNCH, *SCRIPT)
+    _compute_once()
     from tests.command import forked_script
 
     forked_script.install()
@@ -45,10 +32,21 @@ def scripts() -> None:
 
 def kernels() -> None:
     """For notebooks' kernels: what warms one up while it is idle."""
-    launches()
     from triton_lab.notebook.startup import warmup
 
-    _import(*warmup.MODULES, "triton_lab.magics", "triton_lab.launch.checks.check_run")
+    _import(*LAUNCH, *warmup.MODULES, "triton_lab.magics")
+    _compute_once()
+
+
+def _compute_once() -> None:
+    """What each process with a launch finds out: its operations, and Triton's key, for which it reads all of Triton's
+    files, a library of 300 MB among them."""
+    from triton.runtime.cache import triton_key
+
+    from triton_lab.interpreter import ops
+
+    ops.load_all()
+    triton_key()
 
 
 def _import(*modules: str) -> None:

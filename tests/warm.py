@@ -26,7 +26,6 @@ from collections.abc import Callable
 FILE = os.path.abspath(__file__)
 TORCH = ("torch",)
 LAUNCH = ("tests.preloading:launches",)
-SCRIPT = ("tests.preloading:scripts",)
 # A notebook's kernel, and what its first cells and its first picture nearly always import.
 KERNEL = ("ipykernel.kernelapp", "islpy", "ipywidgets", "anywidget", "tests.preloading:kernels")
 

@@ -16,7 +16,7 @@ DIRECT = {"rw": ("done", "done"), "r": ("done", "fixed"), "": ("unreadable", "un
 
 @pytest.fixture(scope="module", params=["numpy", "native"])
 def outcomes(request: pytest.FixtureRequest) -> dict[tuple[str, str, bool], str]:
-    process = warm.command("-m", "tests.backend.memory_kinds", request.param)
+    process = warm.command("-m", "tests.backend.memory_kinds", request.param, modules=warm.LAUNCH)
     done = subprocess.run(process, capture_output=True, text=True, timeout=500, check=False)
     assert done.returncode == 0, done.stderr
     lines = map(json.loads, done.stdout.splitlines())

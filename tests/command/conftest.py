@@ -51,7 +51,7 @@ def call() -> Call:
 
 def _of_its_own(words: tuple[str, ...], env: dict[str, str]) -> Done:
     done = subprocess.run(
-        warm.command("-m", "triton_lab", *words, modules=warm.SCRIPT),
+        warm.command("-m", "triton_lab", *words, modules=warm.LAUNCH),
         capture_output=True,
         text=True,
         check=False,

@@ -1,6 +1,6 @@
 """The process of a script as a fork of the one that supervises it, which has imported all that a script needs.
 
-For processes that begin warm (`tests.preloading.scripts`). As ever are signals, descriptors, the environment, exit
+For processes that begin warm (`tests.preloading.launches`). As ever are signals, descriptors, the environment, exit
 codes and functions called at exit. Tests of how a script's process begins and ends start an ordinary Python.
 """
 

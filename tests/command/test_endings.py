@@ -29,7 +29,7 @@ CASES = {case.name: case for case in cases()}
 
 @pytest.mark.parametrize("name", [*ORDINARY, *FORKS])
 def test_an_ending_hides_nothing(name: str) -> None:
-    forked = warm.command("-m", "triton_lab", "check", "script.py", modules=warm.SCRIPT)
+    forked = warm.command("-m", "triton_lab", "check", "script.py", modules=warm.LAUNCH)
     found = tried(CASES[name], forked if name in FORKS else COMMAND)
     assert found.outcome in ("survived", "refused"), found.seen
 

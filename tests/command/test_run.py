@@ -42,7 +42,7 @@ PLAIN = {**os.environ, "NO_COLOR": "1"}
 
 
 def started() -> list[str]:
-    return warm.command("-m", "triton_lab", modules=warm.SCRIPT)
+    return warm.command("-m", "triton_lab", modules=warm.LAUNCH)
 
 
 def test_a_table_has_the_launches_and_standard_output_is_the_scripts(

@@ -38,7 +38,7 @@ def handed_out(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[
     folder = tmp_path_factory.mktemp("handed-out")
     environment = os.environ | {"TRITON_LAB_PROGRESS": str(folder / "progress.json")}
     run = subprocess.run(
-        warm.command("-m", "tests.course.handed_out"),
+        warm.command("-m", "tests.course.handed_out", modules=warm.LAUNCH),
         cwd=FOLDER.parent,
         env=environment,
         capture_output=True,

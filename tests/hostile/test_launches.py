@@ -22,7 +22,7 @@ print(json.dumps([[one.outcome, one.name, one.seen] for one in launches.tries(se
 @pytest.mark.slow
 def test_changed_launches_are_bounded_or_refused() -> None:
     count = 2 * len(launches.MUTATIONS)
-    process = warm.command("-c", SCRIPT, str(count))
+    process = warm.command("-c", SCRIPT, str(count), modules=warm.LAUNCH)
     done = subprocess.run(process, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])

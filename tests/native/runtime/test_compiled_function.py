@@ -60,7 +60,7 @@ print(ended(child(lambda: launched("native"))))
 
 
 def run(script: str) -> str:
-    command = warm.command("-c", START + script)
+    command = warm.command("-c", START + script, modules=warm.LAUNCH)
     environment = os.environ | {"TRITON_DEFAULT_BACKEND": "triton_lab", "TRITON_LAB_RAISE": "1"}
     root = Path(__file__).parents[3]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=root, check=False)

@@ -5,6 +5,7 @@ For floats of every width (bfloat16 and fp8 too), integers and booleans, compute
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -23,11 +24,13 @@ def _info(dtype: np.dtype[Any]) -> Any:
     return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
 
 
+@cache
 def unit_roundoff(dtype: np.dtype[Any]) -> float:
     """Half the distance from 1 to the next number, the relative error of rounding to nearest; 0 for integers."""
     return 0.5 * float(_info(dtype).eps) if is_float(dtype) else 0.0
 
 
+@cache
 def smallest(dtype: np.dtype[Any]) -> float:
     """The smallest positive number, subnormal if the dtype has such; 1 for integers."""
     return float(_info(dtype).smallest_subnormal) if is_float(dtype) else 1.0

@@ -50,7 +50,7 @@ class Bound:
     @property
     def any(self) -> bool:
         """Whether any element may differ."""
-        return bool(self.below.any() or (self.above is not self.below and self.above.any()))
+        return some(self.below) or (self.above is not self.below and some(self.above))
 
     @property
     def uncertain(self) -> Array:
@@ -78,6 +78,11 @@ class Bound:
 
 NOTHING = Bound.around(0.0)
 LOST = Bound.around(np.inf)
+
+
+def some(error: Array) -> bool:
+    """Whether any number is not 0. The first one mostly tells, and a look at all of them is a pass over memory."""
+    return bool(error.size) and (error.item(0) != 0 or bool(error.any()))
 
 
 def distance(low: Array, high: Array) -> Array:

@@ -14,6 +14,7 @@ from triton_lab.ir import Op, traits
 from triton_lab.ir.traits import Accuracy, Kind
 from triton_lab.launch.comparison.bounds import rounding_rules
 from triton_lab.launch.comparison.bounds.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
+from triton_lab.launch.comparison.bounds.rounding_rules import added
 from triton_lab.launch.comparison.number_formats import bits, smallest, unit_roundoff, wide
 
 Array = NDArray[Any]
@@ -105,31 +106,37 @@ def of_float(step: FloatStep, same: bool) -> Bound | None:
 def _propagated(step: FloatStep, same: bool) -> Bound:
     """The error that comes from the operands, and that of this operation's own rounding."""
     u, tiny = unit_roundoff(step.raw.dtype), smallest(step.raw.dtype)
-    size = rounding_rules.magnitude(step.result)
-    least = 0.0 if step.name in ADDS else tiny  # sums of small numbers are exact
+    # Without `same`, this result is the nearest number, and the other one either neighbour of its exact result.
+    rate = (2 if same else 3) * u
+    least = 0.0 if step.name in ADDS else (1 if same else 1.5) * tiny  # sums of small numbers are exact
+    if step.varies and not step.exact and traits.of(step.op.name).rounding.unit == "exp2":
+        power = rounding_rules.power(step.op, step.arrays[0], step.result, step.known[0].size, u, same)
+        if power is not None:
+            power += least + tiny
+            return Bound.around(power, kinds(step.known))
+    plain = not step.fused and not step.varies and step.raw.dtype.itemsize >= 4
+    size = rounding_rules.magnitude(step.raw if plain else step.result)
     fresh = _fresh(step, size, u, tiny)
     inherited = np.zeros(1) if step.exact else _inherited(step, [one.size for one in step.known])
-    quiet = inherited == 0 if fresh is None else (inherited == 0) & (fresh == 0)
-    # Without `same`, this result is the nearest number, and the other one either neighbour of its exact result.
-    total = np.asarray(size * ((2 if same else 3) * u))
-    total += (1 if same else 1.5) * least
-    total = _added(total, inherited * (1 + (2 if same else 3) * u))
+    total = np.asarray(np.multiply(size, rate, dtype=np.float64))
+    if least:
+        total += least
+    if any(inherited is one.size for one in step.known):
+        inherited = inherited * (1 + rate)
+    else:
+        inherited *= 1 + rate
+    total = added(total, inherited)
     if fresh is not None:
-        total = _added(total, fresh) if same else np.maximum(inherited + fresh, total)
+        total = added(total, fresh) if same else np.maximum(inherited + fresh, total)
+    if inherited.min(initial=np.inf) > 0:
+        return Bound.around(rounding_rules.known(total), kinds(step.known))
+    quiet = inherited == 0 if fresh is None else (inherited == 0) & (fresh == 0)
     if not quiet.any():
         return Bound.around(rounding_rules.known(total), kinds(step.known))
     if same:
         return Bound.around(rounding_rules.known(np.where(quiet, 0.0, total)), kinds(step.known))
     found = Bound.around(rounding_rules.known(total), kinds(step.known))
     return (_rounded_once(step) or NOTHING).where(quiet, found)
-
-
-def _added(total: Array, more: Array) -> Array:
-    """The sum, in the memory of ``total`` where it fits: a new array costs more than the sum."""
-    if np.broadcast_shapes(total.shape, more.shape) != total.shape:
-        return np.asarray(total + more)
-    total += more
-    return total
 
 
 def _fresh(step: FloatStep, size: Array, u: float, tiny: float) -> Array | None:

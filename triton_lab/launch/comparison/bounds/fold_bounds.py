@@ -13,7 +13,8 @@ from triton_lab.ir import Op, traits
 from triton_lab.ir.traits import Accuracy, Kind
 from triton_lab.ir.traits.trait import ANY_ORDER
 from triton_lab.launch.comparison.bounds import rounding_rules
-from triton_lab.launch.comparison.bounds.bound import CHOICE, EXACT, LOST, Bound
+from triton_lab.launch.comparison.bounds.bound import CHOICE, EXACT, LOST, Bound, some
+from triton_lab.launch.comparison.bounds.rounding_rules import added
 from triton_lab.launch.comparison.number_formats import is_float, largest, smallest, unit_roundoff, wide
 
 Array = NDArray[Any]
@@ -53,10 +54,10 @@ def of_fold(
     inner = combining(op)
     single = len(inner) == 1 and len(arrays) == 1
     name = inner[0].name if single else ""
-    some = any(one.any for one in bounds)
+    differs = any(one.any for one in bounds)
     axis, reduces = op.attributes["axis"] + 1, op.name == "tt.reduce"
     flips = bool(op.attributes.get("reverse")) and not reduces
-    if not some and (name in _GREATEST or not rounds(op)):
+    if not differs and (name in _GREATEST or not rounds(op)):
         return None
     if name in _SUMS or name == _PRODUCT or name in _GREATEST:
         array, bound, raw = arrays[0], bounds[0], results[0]
@@ -82,8 +83,8 @@ def of_fold(
 
 def _lost(op: Op, bounds: Sequence[Bound], axis: int, reduces: bool) -> Bound:
     """Nothing is known of results that an uncertain lane takes part in."""
-    some = np.logical_or.reduce([one.uncertain for one in bounds])
-    where = some.any(axis=axis, keepdims=not reduces)
+    lanes = np.logical_or.reduce([one.uncertain for one in bounds])
+    where = lanes.any(axis=axis, keepdims=not reduces)
     return Bound.around(np.where(where, np.inf, 0.0))
 
 
@@ -105,11 +106,14 @@ def _sum(array: Array, bound: Bound, raw: Array, axis: int, reduces: bool) -> Bo
     """A sum in any order. Numbers that are made of whole ones are a choice: the sum is no longer whole."""
     u = unit_roundoff(raw.dtype)
     values = wide(array)
-    if not np.isfinite(values.sum()):
+    if not (values.max(initial=0) < np.inf and values.min(initial=0) > -np.inf):
         values = np.where(np.isfinite(values), values, 0.0)
 
     def along(part: Array, axis: int) -> Array:
-        return part.sum(axis=axis) if reduces else np.cumsum(part, axis=axis)
+        if not reduces:
+            return np.cumsum(part, axis=axis)
+        # A product with ones is the fastest sum along rows.
+        return part @ np.ones(part.shape[-1]) if axis == part.ndim - 1 else part.sum(axis=axis)
 
     found = along(bound.size, axis)
     if not _adds_exactly(values, axis, u):
@@ -208,13 +212,15 @@ def of_dot(
     """The error of ``a @ b + start`` in any order, with unit roundoff ``u`` of the sums.
 
     ``factors`` are the sizes of a and b, ``errors`` those of a and b, None for exact ones, and of what the sum starts
-    with. Both factors also lose the part ``narrowed`` of each number. Each row of a is first multiplied by what its
-    sums may be off by, so that one product of tiles is enough where b is exact.
+    with; ``start`` is overwritten. Both factors also lose the part ``narrowed`` of each number. Each row of a is first
+    multiplied by what its sums may be off by, so that one product of tiles is enough where b is exact.
     """
     a, b = factors
     e_a, e_b, e_start = errors
     with np.errstate(all="ignore"):
-        terms = np.count_nonzero(a, axis=-1, keepdims=True).astype(np.float64)
+        terms = np.full((1, 1, 1), float(a.shape[-1]))
+        if not a.min(initial=1) > 0:
+            terms = np.count_nonzero(a, axis=-1, keepdims=True).astype(np.float64)
         # The accumulator is one more term; products that are not exact in it are one more rounding.
         part = 2 * rounding_rules.gamma(terms + 1, u)
         if not narrowed and _adds_products_exactly(a, b, start, u):
@@ -223,13 +229,16 @@ def of_dot(
         lost = (1 + part) * (1 + narrowed) ** 2 - 1
         moved = (lost.astype(a.dtype) if e_a is None else lost) * a
         if e_a is not None:
-            moved += (1 + lost) * e_a
-        total = e_start + _upwards(moved, b)
+            moved = added(moved, (1 + lost) * e_a)
+        total = _upwards(moved, b)
         if e_b is not None:
-            total = total + _upwards((1 + lost) * (a if e_a is None else a + e_a), e_b)
-        begins = (start > 0) & (terms > 0) & (part > 0)
-        if begins.any():
-            total = total + 2 * u * np.where(begins, start + e_start, 0.0)
+            total = added(total, _upwards((1 + lost) * (a if e_a is None else a + e_a), e_b))
+        total = added(total, e_start)
+        begins = (terms > 0) & (part > 0)
+        if begins.any() and some(start):
+            more = added(start, e_start)
+            more *= 2 * u
+            total = added(total, more if begins.all() else np.where(begins, more, 0.0))
     return rounding_rules.known(total)
 
 
@@ -238,23 +247,24 @@ _LEAST = np.float32(2.0**-126)
 
 def _upwards(a: Array, b: Array) -> Array:
     """``a @ b`` of numbers that are not negative, or somewhat more: computed in float32, if it reaches so far."""
-    some = a.any(axis=-1, keepdims=True)
-    if not some.any():
+    least, length = a.min(initial=np.inf), a.shape[-1]
+    rows = None if least > 0 else a.any(axis=-1, keepdims=True)
+    if rows is not None and not rows.any():
         return np.zeros((1, 1, 1))
-    length = a.shape[-1]
-    found = product(*(_raised(part) for part in (a, b))).astype(np.float64)
-    if not np.isfinite(found.sum()) and not np.isfinite(found).all():
+    narrow = product(*(_raised(part) for part in (a, b)))
+    if not narrow.max(initial=0) < np.inf:
         return np.asarray(product(np.where(np.isfinite(a), a, 1e300), np.where(np.isfinite(b), b, 1e300)) * (1 + 1e-9))
-    found *= 1 + (length + 8) * 2.0**-23
+    found = np.asarray(np.multiply(narrow, 1 + (length + 8) * 2.0**-23, dtype=np.float64))
     found += length * 2.0**-126
-    return found if some.all() else np.where(some, found, 0.0)
+    return found if rows is None or rows.all() else np.where(rows, found, 0.0)
 
 
 def _raised(part: Array) -> Array:
     """The numbers in float32, no less than they were."""
     narrow = part.astype(np.float32, copy=False)
-    small = narrow < _LEAST
-    return np.where(small & (part > 0), _LEAST, narrow) if small.any() else narrow
+    if narrow.min(initial=_LEAST) >= _LEAST:
+        return narrow
+    return np.where((narrow < _LEAST) & (part > 0), _LEAST, narrow)
 
 
 def _adds_products_exactly(a: Array, b: Array, start: Array, u: float) -> bool:

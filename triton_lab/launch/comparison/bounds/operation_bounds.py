@@ -146,7 +146,7 @@ class OperationBounds:
         rank = len(type.shape)
         condition, a, b = (NOTHING if one is None else widened(one, rank) for one in known)
         truth = lifted(frame.elements(op, 0, operands[0]), rank)
-        chosen = a.where(truth, b)
+        chosen = a if truth.all() else a.where(truth, b)
         if not condition.any:
             return chosen
         if type.is_pointer:
@@ -250,10 +250,12 @@ class OperationBounds:
             None if one is None else _factor_error(one, size) for one, size in zip(known[:2], (a, b), strict=True)
         )
         near = [NOTHING if one is None else one for one in known[:3]]
-        start = np.abs(wide(lifted(arrays[2], 2)))
+        start = wide(np.abs(_narrow(lifted(arrays[2], 2))))
+        if rounding_rules.has_nan(start):
+            start = np.where(np.isnan(start), 0.0, start)
         error = of_dot((a, b), start, (e_a, e_b, near[2].size), narrowed, u)
-        kind = CHOICE if dtype.kind == "i" or any((one.kind > 0).any() for one in near) else 0
-        return Bound.around(error, np.where(error > 0, kind, 0))
+        choice = dtype.kind == "i" or any((one.kind > 0).any() for one in near)
+        return Bound.around(error, np.where(error > 0, CHOICE, 0) if choice else 0)
 
 
 def _factor_error(one: Bound, size: Array) -> Array:

@@ -154,10 +154,32 @@ def own(op: Op, x: Array, size: Array, u: float) -> Array:
     return np.where(np.isfinite(found), found, 0.0) if has_nan(found) or np.isinf(found.max(initial=0.0)) else found
 
 
+_SMALL = 2.0**-8  # by how much of itself an error may be too great where one number serves all lanes
+
+
+def power(op: Op, x: Array, result: Array, error: Array, u: float, same: bool) -> Array | None:
+    """The whole error of an exponential function of ``x``, but for the smallest numbers, in few passes over memory.
+
+    It is what `own` and `between` give, or somewhat more: t (1 + t) is at most t (1 + the greatest t). None if that is
+    too much, or a result is not finite, or an ``error`` is 0.
+    """
+    if x.dtype.itemsize < 4 or error.shape != x.shape or not error.min(initial=np.inf) > 0:
+        return None
+    size, base = np.abs(x), float(np.log(RISING[op.name](np.ones(1)))[0])
+    argument, moved = 3 * u * float(size.max(initial=0)), base * float(error.max(initial=0))
+    if not (argument < _SMALL and moved < _SMALL and result.max(initial=0) < np.inf):
+        return None
+    rate, units = (2 if same else 3) * u, 2 * APPROXIMATE[op.name] * u
+    found = np.asarray(np.multiply(size, 3 * u * (1 + argument), dtype=np.float64))
+    found += error * (base * (1 + moved) * (1 + 2.0**-18) * (1 + rate))
+    found += units + rate if same else max(units, rate)
+    found *= result
+    return found
+
+
 def has_nan(array: Array) -> bool:
-    """Whether some number is NaN. NaN makes the sum NaN, too, and so do infinities of both signs."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isnan(array.sum())) and bool(np.isnan(array).any())
+    """Whether some number is NaN: the greatest number is NaN then, too."""
+    return bool(np.isnan(array.max(initial=-np.inf)))
 
 
 def known(error: Array) -> Array:
@@ -168,8 +190,7 @@ def known(error: Array) -> Array:
 def magnitude(values: Array) -> Array:
     """The size of finite numbers, and 0 for the others."""
     size = np.abs(values)
-    with np.errstate(invalid="ignore", over="ignore"):
-        return size if np.isfinite(size.sum()) else np.where(np.isfinite(size), size, 0.0)
+    return size if size.max(initial=0) < np.inf else np.where(np.isfinite(size), size, 0.0)
 
 
 def product(a: Array, b: Array, e_a: Array, e_b: Array) -> Array:
@@ -178,7 +199,19 @@ def product(a: Array, b: Array, e_a: Array, e_b: Array) -> Array:
         return times(np.abs(b), e_a)
     if is_zero(e_a):
         return times(np.abs(a), e_b)
-    return times(np.abs(a) + e_a, e_b) + times(np.abs(b), e_a)
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = added(np.abs(a), e_a)
+        fits = np.broadcast_shapes(found.shape, e_b.shape) == found.shape
+        found = added(np.multiply(found, e_b, out=found if fits else None), np.abs(b) * e_a)
+    return times(np.abs(a) + e_a, e_b) + times(np.abs(b), e_a) if has_nan(found) else found
+
+
+def added(total: Array, more: Array) -> Array:
+    """The sum, in the memory of ``total`` where it fits: a new array costs more than the sum."""
+    if np.broadcast_shapes(total.shape, more.shape) != total.shape:
+        return np.asarray(total + more)
+    total += more
+    return total
 
 
 def is_zero(error: Array) -> bool:
@@ -222,8 +255,12 @@ def summed(
     ``fold`` is ``np.sum`` or ``np.cumsum``, and ``inherited`` the sum of the terms' own errors. No partial sum is
     greater than that of the positive or that of the negative terms, so their greater one bounds each rounding.
     """
-    exact, magnitudes = fold(values, axis), fold(np.abs(values), axis)
-    terms = fold((values != 0).astype(np.float64), axis)
+    exact = magnitudes = fold(values, axis)
+    least = values.min(initial=np.inf)
+    if least < 0:
+        magnitudes = fold(np.abs(values), axis)
+    alike = [length if k == axis else 1 for k, length in enumerate(values.shape)]
+    terms = fold(np.ones(alike) if least > 0 else (values != 0).astype(np.float64), axis)
     other = times(gamma(np.maximum(terms - 1, 0), u), 0.5 * (magnitudes + np.abs(exact)) + inherited)
     with np.errstate(invalid="ignore"):
         own = np.abs(exact - raw) + terms * 2.0**-52 * magnitudes

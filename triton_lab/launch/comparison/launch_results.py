@@ -17,7 +17,7 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparison.number_formats import as_array, numpy_type
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.replay_error import CannotReplay
-from triton_lab.launch.replay.replay_run import replay
+from triton_lab.launch.replay.parallel_replay import memory_after
 from triton_lab.localization import _
 
 Array = NDArray[Any]
@@ -83,7 +83,7 @@ def of_launch(launch: Recorded, target: str = "") -> Results:
         found = {name: as_array(theirs if target == "gpu" else ours) for name, theirs, ours in launch.outputs}
         was = before(launch) if launch.snapshot is not None and not launch.snapshot.missing else {}
         return Results(title, {**was, **found}, _written(launch, was, {**was, **found}))
-    was, memory = before(launch), replay(launch)
+    was, memory = before(launch), memory_after(launch)
     found = {argument.name: read(memory, argument) for argument in tensors(launch)}
     return Results(title, found, _written(launch, was, found))
 

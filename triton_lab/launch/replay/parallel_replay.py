@@ -1,4 +1,4 @@
-"""`replay_in_threads`: runs a recorded launch again, its programs on several threads, if they keep apart in memory."""
+"""Runs a recorded launch again, its programs on several threads, if they keep apart in memory."""
 
 from __future__ import annotations
 
@@ -8,24 +8,34 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextvars import Context
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from triton_lab.footprint.access_blocks import Blocks
+from triton_lab.footprint.disjoint_programs import apart
 from triton_lab.interpreter.bound_plan import Executable
-from triton_lab.interpreter.frame import Observer
+from triton_lab.interpreter.frame import Frame, Observer
 from triton_lab.interpreter.machine import BATCH_BYTES, Limits
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
-from triton_lab.ir import effects
+from triton_lab.ir import Op, effects
+from triton_lab.ir.effects import Role
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.progress_callback import breathe, left, within
+from triton_lab.launch.recording.progress_callback import LATE, TookTooLong, breathe, left, within
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import translated
+
+Array = NDArray[Any]
 
 _MOST = 12  # threads, and ranges of programs: with more of them Python's lock is what they wait for
 # The bytes of live values in a batch of one of several threads. The larger a batch, the less often they wait for
 # Python's lock: attention 4x16x2048x64 on 16 cores is compared in 9 s instead of 19 s.
 _BATCH_BYTES = 8 * BATCH_BYTES
 _LOOK = 0.05  # seconds between two looks at the time
+_LONG = 0.1  # seconds of a launch from which on threads are worth it
 
 
 def keep_apart(launch: Recorded, executable: Executable, memory: Memory) -> bool:
@@ -101,3 +111,38 @@ def replay_in_threads(
     if failed is not None and not isinstance(failed, CannotReplay):
         raise failed
     return failed
+
+
+class _Stores(Watcher):
+    """Notes in ``found`` what programs store to, None where that is no affine block."""
+
+    def __init__(self, found: list[Blocks | None], stop: threading.Event) -> None:
+        self._found, self._stop = found, stop
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        if self._stop.is_set():
+            raise TookTooLong(translated(LATE))
+        if effects.writes(op):
+            blocks = None
+            if values is not None:
+                blocks = Blocks.around(pointer, mask, frame.programs, Role.STORE, values.dtype.itemsize)
+            self._found.append(blocks)
+
+
+def memory_after(launch: Recorded) -> Memory:
+    """The memory after a launch, as `replay` gives it. A long launch runs on several threads.
+
+    If two of its programs may store to one element, it then runs again, one program after the other. Raises
+    CannotReplay.
+    """
+    if processors() > 2 and launch.snapshot is not None and max(launch.seconds, launch.interpreted) > _LONG:
+        memory = launch.snapshot.memory()
+        if launch.programs > 1 and keep_apart(launch, launch.executable, memory):
+            stored: list[Blocks | None] = []
+            stopped = replay_in_threads(launch, launch.executable, memory, lambda stop: _Stores(stored, stop))
+            if stopped is not None:
+                raise stopped
+            known = [blocks for blocks in stored if blocks is not None]
+            if len(known) == len(stored) and apart(known):
+                return memory
+    return replay(launch)

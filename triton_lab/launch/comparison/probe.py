@@ -41,7 +41,7 @@ class Probe:
 
     @classmethod
     def of(cls, side: Side, plain: Sequence[Compared]) -> Probe:
-        """The first programs that store wrong elements, and what they store; ``plain`` are the results as they are.
+        """The first and the last program that stores wrong elements, and what they store; ``plain`` are the results as they are.
 
         All programs are run where several make one element: by atomics, or by loads of what others have stored.
         """
@@ -63,7 +63,8 @@ class Probe:
                 by.setdefault(access.argument, []).append(mine[there])
                 if len(programs) < _PROGRAMS:
                     hit = np.unique(mine[there][bad[where[there]]])
-                    programs.update(hit[: _PROGRAMS - len(programs)].tolist())
+                    # The first and the last ones differ most.
+                    programs.update([*hit[:1].tolist(), *hit[::-1].tolist()][: _PROGRAMS - len(programs)])
         elements, before, own = {}, {}, {}
         memory = launch.snapshot.memory() if launch.snapshot is not None else None
         for one in plain:

@@ -57,7 +57,15 @@ class KernelScope:
         A loaded value without a name is called as the argument that it comes from.
         """
         names = {number: name for number, name in enumerate(self.function.names) if name}
+        last: dict[tuple[int, str], int] = {}
         for op in self.function.walk():
+            line = self.launch.lines.get(op.index)
+            for number in op.results if line is not None and not op.regions else ():
+                # The parts of what a line assigns are named as the variable, which only the last of them is.
+                before = last.get((line.line, names.get(number, "")))
+                if before is not None and number in names:
+                    names.pop(before, None)
+                last[line.line, names.get(number, "")] = number
             if effects.is_access(op) and op.results and len(owners := self.owners(op)) == 1:
                 names.setdefault(op.results[0], owners[0])
             if op.name == "scf.for":

@@ -47,10 +47,9 @@ class LoopEdits(KernelScope):
             if op.name != "scf.for":
                 continue
             block = op.regions[0].blocks[0]
-            used = {number for inner in block.ops[:-1] for each in inner.walk() for number in each.operands}
             for k, argument in enumerate(block.arguments[1:]):
                 end = block.ops[-1]
-                if argument in {*used, *end.operands} or not self.type(argument).is_float:
+                if not self.type(argument).is_float or self._comes_of(end.operands[k], argument):
                     continue
                 last = self.made.get(end.operands[k], op)
                 for fold, told in (("arith.addf", _("added up")), ("arith.maxnumf", _("reduced to its maximum"))):
@@ -59,6 +58,19 @@ class LoopEdits(KernelScope):
                     yield Switch(
                         title, cause, edits=((end.index, _folding(k, fold, argument)),), ops=frozenset({last.index})
                     )
+
+    def _comes_of(self, number: int, argument: int) -> bool:
+        """Whether a value of a loop's body is computed from a value that the loop carries."""
+        seen, open_ = set(), [number]
+        while open_:
+            one = open_.pop()
+            if one == argument:
+                return True
+            maker = self.made.get(one)
+            if maker is not None and one not in seen:
+                seen.add(one)
+                open_ += [each for inner in maker.walk() for each in inner.operands]
+        return False
 
     def rescaled(self) -> Iterator[Switch]:
         """What a loop carries, scaled to the greatest number so far, which the loop carries too."""

@@ -1,0 +1,202 @@
+"""`Terms`: numbers that a line could have used: values in scope, functions, products and sums of them, and their blocks.
+
+Each has its numbers in the recorded programs, and operations that compute it in the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.ir import Op, Type
+from triton_lab.ir.plan_edits import Editor
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
+from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
+from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for
+from triton_lab.launch.comparison.mutations.value_record import ValueRecord
+from triton_lab.launch.comparison.number_formats import wide
+
+Array = NDArray[Any]
+# Gives the operations that compute a term in a type, and the number of the value.
+Making = Callable[[Editor, Op, Type], tuple[list[Op], int]]
+
+_VALUES = 24  # values in scope, the newest ones
+
+
+@dataclass(frozen=True)
+class Term:
+    """Something that could be written: its ``name``, its ``numbers`` in all lanes of a block, and how it is made."""
+
+    name: str
+    numbers: Array
+    make: Making
+    telling: bool = True  # whether it is a likely one, even if it is one number in all lanes
+    bare: bool = False  # whether its name needs no parentheses
+
+
+# What may be made of one value: the words, the numbers, and the operations with a number before or behind.
+_FUNCTIONS: Sequence[tuple[str, Callable[[Array], Array], tuple[tuple[str, float | None, bool], ...]]] = (
+    ("1 - {}", lambda x: 1 - x, (("arith.subf", 1.0, True),)),
+    ("1 + {}", lambda x: 1 + x, (("arith.addf", 1.0, False),)),
+    ("1 / {}", lambda x: 1 / x, (("arith.divf", 1.0, True),)),
+    ("1 / (1 - {})", lambda x: 1 / (1 - x), (("arith.subf", 1.0, True), ("arith.divf", 1.0, True))),
+    ("tl.sqrt({})", np.sqrt, (("math.sqrt", None, False),)),
+    ("1 / tl.sqrt({})", lambda x: 1 / np.sqrt(x), (("math.sqrt", None, False), ("arith.divf", 1.0, True))),
+    ("tl.exp({})", np.exp, (("math.exp", None, False),)),
+    ("tl.exp2({})", np.exp2, (("math.exp2", None, False),)),
+    ("tl.log({})", np.log, (("math.log", None, False),)),
+    ("tl.log2({})", np.log2, (("math.log2", None, False),)),
+    ("tl.abs({})", np.abs, (("math.absf", None, False),)),
+    ("tl.sin({})", np.sin, (("math.sin", None, False),)),
+    ("tl.cos({})", np.cos, (("math.cos", None, False),)),
+    ("tl.floor({})", np.floor, (("math.floor", None, False),)),
+    ("tl.maximum({}, 0)", lambda x: np.maximum(x, 0), (("arith.maxnumf", 0.0, False),)),
+    (
+        "tl.sigmoid({})",
+        lambda x: 1 / (1 + np.exp(-x)),
+        (("arith.negf", None, False), ("math.exp", None, False), ("arith.addf", 1.0, False), ("arith.divf", 1.0, True)),
+    ),
+)
+_LIKELY = 6  # so many of them are likely of one number
+_PAIRS: Sequence[tuple[str, Callable[[Array, Array], Array], str]] = (
+    ("{} * {}", np.multiply, "arith.mulf"),
+    ("{} / {}", np.divide, "arith.divf"),
+    ("({} - {})", np.subtract, "arith.subf"),
+    ("({} + {})", np.add, "arith.addf"),
+)
+
+
+def functions(term: Term, of_one_number: bool = False) -> Iterator[Term]:
+    """Functions of a term; ``of_one_number``: only those that are likely even then."""
+    for k, (told, function, steps) in enumerate(_FUNCTIONS):
+        if k < _LIKELY or not of_one_number:
+            with np.errstate(all="ignore"):
+                yield Term(told.format(term.name), function(term.numbers), _applied(term, steps), k < _LIKELY)
+
+
+def _applied(term: Term, steps: Sequence[tuple[str, float | None, bool]]) -> Making:
+    def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
+        ops, number = term.make(editor, near, type)
+        for name, other, first in steps:
+            if other is None:
+                ops.append(editor.op(near, name, (number,), type))
+            else:
+                ops.append(editor.constant(near, other, type))
+                (held,) = ops[-1].results
+                ops.append(editor.op(near, name, (held, number) if first else (number, held), type))
+            (number,) = ops[-1].results
+        return ops, number
+
+    return make
+
+
+def pairs(terms: Sequence[Term]) -> Iterator[Term]:
+    """Products, quotients, differences and sums of two terms."""
+    for k, one in enumerate(terms):
+        for m, two in enumerate(terms):
+            for told, function, name in _PAIRS:
+                if m >= k or name in ("arith.divf", "arith.subf"):
+                    if one is two and name != "arith.mulf":
+                        continue
+                    with np.errstate(all="ignore"):
+                        numbers = function(one.numbers, two.numbers)
+                    yield Term(told.format(one.name, two.name), numbers, _combined(one, two, name), False)
+
+
+def _combined(one: Term, two: Term, name: str) -> Making:
+    def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
+        first, a = one.make(editor, near, type)
+        second, b = two.make(editor, near, type)
+        both = editor.op(near, name, (a, b), type)
+        return [*first, *second, both], both.results[0]
+
+    return make
+
+
+@dataclass
+class Terms:
+    """The values that an operation may use, as terms of floats of one type."""
+
+    scope: KernelScope
+    record: ValueRecord
+
+    def held(self, number: int) -> Array | None:
+        """What a value of the kernel is in the recorded programs; of an argument, what was passed."""
+        found = self.record.values.get(number)
+        if found is None and number in self.scope.function.arguments:
+            known = {one.name: one.value for one in self.scope.launch.arguments if one.kind == "scalar"}
+            value = known.get(self.scope.names.get(number, ""))
+            if isinstance(value, (int, float)):
+                found = np.full(len(self.record.programs), value)
+        return found
+
+    def values(self, op: Op, without: int) -> Iterator[tuple[int, Array]]:
+        """The named numbers that ``op`` may use, and what they are; of those with one name the newest."""
+        names = set()
+        for number in self.scope.scope.get(op.index, ()):
+            type, name = self.scope.type(number), self.scope.names[number]
+            if name in names:
+                continue
+            names.add(name)
+            if number == without or type.is_pointer or type.is_opaque or type.bits == 1:
+                continue
+            held = self.held(number)
+            if held is not None:
+                yield number, held
+
+    def floats(self, op: Op, without: int, type: Type) -> list[Term]:
+        """The values as floats of ``type``, and the sums and greatest numbers of blocks."""
+        found = []
+        for number, held in self.values(op, without):
+            given, name = self.scope.type(number), self.scope.names[number]
+            if may_stand_for(given, type, rows=True):
+                found.append(Term(name, _spread(wide(held), type.shape), _converted(number)))
+            if len(found) == _VALUES:
+                break
+        return found
+
+    def folds(self, op: Op, type: Type) -> Iterator[Term]:
+        """The sum, the mean and the greatest number of blocks of floats in scope, for all lanes of ``type``."""
+        for number, held in list(self.values(op, -1))[:_VALUES]:
+            given, name = self.scope.type(number), self.scope.names[number]
+            if given.is_float and len(given.shape) == 1 and given.element == type.element:
+                with np.errstate(all="ignore"):
+                    known = wide(held)
+                    for told, fold, numbers in (
+                        ("tl.sum({})", "arith.addf", known.sum(axis=1)),
+                        ("tl.max({})", "arith.maxnumf", known.max(axis=1)),
+                        ("tl.sum({0} * {0})", "squares", (known * known).sum(axis=1)),
+                    ):
+                        yield Term(told.format(name), _spread(numbers, type.shape), _folded(number, fold), bare=True)
+
+
+def _spread(numbers: Array, shape: tuple[int, ...]) -> Array:
+    """Numbers by program and lane, for the lanes of a block: one number for each row, as `converted` spreads them."""
+    if numbers.ndim == 2 and len(shape) == 2 and numbers.shape[1:] == shape[:1]:
+        numbers = numbers[:, :, None]
+    elif numbers.ndim == 2 and len(shape) == 2:
+        numbers = numbers[:, None, :]
+    elif numbers.ndim == 1:
+        numbers = numbers.reshape(-1, *(1,) * len(shape))
+    return np.broadcast_to(numbers, (len(numbers), *shape))
+
+
+def _converted(number: int) -> Making:
+    return lambda editor, near, type: converted(editor, near, number, type)
+
+
+def _folded(number: int, fold: str) -> Making:
+    def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
+        given, made, block = editor.type(number), [], number
+        if fold == "squares":
+            made.append(editor.op(near, "arith.mulf", (number, number), given))
+            (block,) = made[-1].results
+        made += spread_reduction(editor, near, block, "arith.addf" if fold == "squares" else fold)[:1]
+        ops, all_lanes = converted(editor, near, made[-1].results[0], replace(type, element=given.element))
+        return [*made, *ops], all_lanes
+
+    return make

@@ -1,4 +1,4 @@
-"""Launches of the kernels of `elements` and `hopper`: what each writes, and what it should write."""
+"""Launches of the kernels of `elements` and the modules for Hopper: what each writes, and what it should write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from tests.gluon import elements, hopper
+from tests.gluon import elements, hopper_copies, hopper_partitions, hopper_products
 from tests.gluon.cases import Case, Result, attended, described, given, normal, wide
 
 _TYPES = {
@@ -160,6 +160,40 @@ def by_two(kernel: Any, choice: Any) -> Result:
     return c, (wide(a) @ wide(b)).half()
 
 
+def of_bytes(kernel: Any, choice: Any) -> Result:
+    a, b = numbers(64, 128).to(torch.int8), numbers(64, 128).to(torch.int8)
+    c = given(torch.zeros(64, 64, dtype=torch.int32, device="cpu"))
+    kernel[(1,)](described(a, [64, 64]), described(b, [64, 64]), c, 128)
+    return c, (wide(a) @ wide(b).T).int()
+
+
+def by_scales(kernel: Any, choice: Any) -> Result:
+    a, b = (normal(64, 256).to(torch.float8_e4m3fn) for _ in range(2))
+    a_scales, b_scales = (normal(64, 4).abs() for _ in range(2))
+    c = given(torch.zeros(64, 64))
+    kernel[(1,)](described(a, [64, 64]), described(b, [64, 64]), a_scales, b_scales, c, 256)
+    scaled = (wide(one) * wide(by).repeat_interleave(64, 1) for one, by in ((a, a_scales), (b, b_scales)))
+    return c, next(scaled) @ next(scaled).T
+
+
+def by_parts(kernel: Any, programs: int) -> Result:
+    a, b, c = normal(64, 320).half(), normal(320, 64).half(), given(torch.ones(64, 64))
+    kernel[(programs,)](described(a, [64, 64]), described(b, [64, 64]), described(c, [64, 64]), 320)
+    return c, 1 + wide(a) @ wide(b)
+
+
+def of_batch(kernel: Any, choice: Any) -> Result:
+    a, b, c = normal(3, 64, 128).half(), normal(3, 128, 64).half(), given(torch.zeros(3, 64, 64)).half()
+    kernel[(3,)](*(described(one, [1, 64, 64]) for one in (a, b, c)), 128)
+    return c, (wide(a) @ wide(b)).half()
+
+
+def of_copies(kernel: Any, choice: Any) -> Result:
+    a, b, c = normal(64, 256).half(), normal(256, 64).half(), given(torch.zeros(64, 64))
+    kernel[(1,)](a, b, c, 256)
+    return c, wide(a) @ wide(b)
+
+
 _ELEMENTS: tuple[tuple[str, tuple[Any, ...], Callable[[Any, Any], Result]], ...] = (
     ("swished", (256,), like_torch(lambda x: x * torch.sigmoid(x), lambda: normal(1000), 4, options=(1000,))),
     ("spread_out", ("",), like_torch(lambda x: x[None, :32] + x[32:, None], lambda: normal(64))),
@@ -183,23 +217,38 @@ _ELEMENTS: tuple[tuple[str, tuple[Any, ...], Callable[[Any, Any], Result]], ...]
     ("product_by_fma", ("",), by_fma),
     ("product_by_mma", (1, 2, 3, 4), by_mma),
 )  # fmt: skip
-_HOPPER: tuple[tuple[str, tuple[Any, ...], Callable[[Any, Any], Result]], ...] = (
+_COPIES: tuple[tuple[str, tuple[Any, ...], Callable[[Any, Any], Result]], ...] = (
     ("reduced", ("FADD", "ADD", "MAX", "MIN", "AND", "OR", "XOR"), reduced),
     ("boxes", ("",), boxed),
     ("line_boxes", ("",), boxed_lines),
     ("described_inside", ("",), described_inside),
+)
+_PRODUCTS: tuple[tuple[str, tuple[Any, ...], Callable[[Any, Any], Result]], ...] = (
     ("product_of_rows", (*_TYPES, *(f"{name} in registers" for name in _TYPES)), of_rows),
     ("product_in_flight", ("",), of_halves),
     ("two_products", ("",), twice),
     ("persistent", (1, 5), persisted),
+    ("product_of_bytes", ("",), of_bytes),
+    ("scaled_product", ("",), by_scales),
+    ("split_product", (1, 3), by_parts),
+    ("batched_product", ("",), of_batch),
+    ("product_of_copies", ("",), of_copies),
+)
+_PARTITIONS: tuple[tuple[str, tuple[Any, ...], Callable[[Any, Any], Result]], ...] = (
     ("parted_attention", ("",), attended),
     ("two_consumers", ("",), by_two),
+    ("persistent_partitions", (1, 5), persisted),
 )
 
 
 def hopper_cases() -> Iterator[Case]:
-    """All cases of `elements` and `hopper`."""
-    for module, table in ((elements, _ELEMENTS), (hopper, _HOPPER)):
+    """All cases of these modules."""
+    for module, table in (
+        (elements, _ELEMENTS),
+        (hopper_copies, _COPIES),
+        (hopper_products, _PRODUCTS),
+        (hopper_partitions, _PARTITIONS),
+    ):
         for kernel, choices, run in table:
             for choice in choices:
                 yield Case(module, kernel, choice, run)

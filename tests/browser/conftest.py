@@ -6,11 +6,13 @@ pytest session. Without a browser the tests skip, naming the reason, but under `
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -19,12 +21,32 @@ from tests.browser.lab import VIEWPORT, Lab
 from tests.browser.server import JupyterServer, serve
 from triton_lab.views.drawing import style
 from triton_lab.views.html_page import page as page_of
+from triton_lab.views.scene_packing import beside
+from triton_lab.views.script_bundle import WIDGET, script, stylesheet
 from triton_lab.views.view import View
 
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
 # Playwright waits for 5 s, which two workers on two cores may take to draw.
 expect.set_options(timeout=20_000)
+
+# A widget's model whose messages Python answers, as a kernel would.
+_START = """([scene, buffers]) => {
+  const views = texts => texts.map(text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer));
+  const filled = (value, from) =>
+    Array.isArray(value) ? value.map(one => filled(one, from))
+    : value === null || typeof value !== 'object' ? value
+    : typeof value.buffer === 'number' ? from[value.buffer]
+    : Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, from)]));
+  let heard = () => {};
+  const model = {
+    get: name => (name === 'scene' ? filled(scene, views(buffers)) : {}),
+    set() {}, save_changes() {}, off() {},
+    on: (name, then) => { if (name === 'msg:custom') heard = then; },
+    send: ({ part }) => window.pythonPart(part).then(([scene, buffers]) => heard({ part, scene }, views(buffers))),
+  };
+  window.drawWidget({ model, el: document.querySelector('main') });
+}"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,6 +82,36 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(path.as_uri())
+        page.wait_for_selector(".tl-view[data-theme]")
+        return page
+
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def live(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens a view as a widget with a kernel behind it; at the end the console must be clean."""
+    context = browser.new_context(viewport={"width": 900, "height": 900})
+    complaints: list[str] = []
+
+    def carried(scene: Any) -> tuple[Any, list[str]]:
+        buffers: list[bytes] = []
+        plain = beside(scene, buffers)
+        return plain, [base64.b64encode(one).decode() for one in buffers]
+
+    def opened(view: View, theme: style.Theme = style.LIGHT) -> Page:
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.expose_function("pythonPart", lambda name: carried(view.part(name)))
+        colours = f"body{{background:{theme.ground};color:{theme.ink}}}"
+        head = f"<title>live</title><style>{colours}{stylesheet()}</style>"
+        page.set_content(f'<!doctype html><html lang="en"><head>{head}</head><main></main></html>')
+        source = script(WIDGET).replace("export default { render };", "window.drawWidget = render;")
+        page.add_script_tag(type="module", content=source)
+        page.wait_for_function("() => Boolean(window.drawWidget)")
+        page.evaluate(_START, list(carried(view.live())))
         page.wait_for_selector(".tl-view[data-theme]")
         return page
 

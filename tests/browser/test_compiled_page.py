@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+import triton
+import triton.language as tl
 from playwright.sync_api import Locator, Page, expect
 
+import triton_lab as lab
 from tests.browser.axe import violations
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.examples import example
@@ -177,6 +181,36 @@ def test_passes_are_gone_through(show: Open, compiled: Compiled, screenshots: Pa
     expect(page.locator(".tl-pass[aria-selected=true]")).not_to_contain_text(f"{first} ")
     assert violations(page) == []
     page.screenshot(path=screenshots / "passes.png")
+
+
+@triton.jit
+def scaled_kernel(x, out, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at) * (1 + tl.program_id(0)))
+
+
+@pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
+def test_the_program_beside_the_passes_is_chosen(show: Open, live: Open, theme: style.Theme, screenshots: Path) -> None:
+    with lab.target("cpu"), lab.record() as launches:
+        scaled_kernel[(3,)](torch.arange(48.0), torch.zeros(48), BLOCK=16)
+    view = launches[0].compile("sm_90").plot.passes()
+    page = live(view, theme)
+    passes = list(view.compiled.passes)
+    to_layouts = next(k for k, one in enumerate(passes) if one.argument == "convert-triton-to-tritongpu")
+    page.locator(".tl-pass").nth(to_layouts).click()
+    product = page.locator(".tl-codemore", has_text="arith.mulf").first
+    expect(product).to_contain_text("// 0, 1, 2, 3")
+    page.get_by_label("number or place").fill("2")
+    page.keyboard.press("Enter")
+    expect(product).to_contain_text("// 96, 99, 102, 105")
+    expect(page.locator(".tl-pass").nth(to_layouts)).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".tl-note", has_text="program 2")).to_have_count(1)
+    assert violations(page) == []
+    page.screenshot(path=screenshots / f"passes-live-{'dark' if theme is style.DARK else 'light'}.png")
+    # Without a kernel there is no control, and the note names the program.
+    saved = show(view.compiled.plot.passes(program=1), theme)
+    expect(saved.get_by_label("number or place")).to_have_count(0)
+    expect(saved.locator(".tl-note", has_text="program 1")).to_have_count(1)
 
 
 def test_the_card_of_what_was_compiled(show: Open, compiled: Compiled) -> None:

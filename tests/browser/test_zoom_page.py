@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,38 +12,17 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import triton_lab as lab
 from tests.wordings import Wording
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.glossary import GLOSSARY
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.scene_packing import beside
-from triton_lab.views.script_bundle import WIDGET, script, stylesheet
-from triton_lab.views.view import View
 
 Open = Callable[..., Page]
 LEFT, TOP = 46, 18
 MANY = 1_000_000
-
-# A widget's model whose messages Python answers, as a kernel would.
-_START = """([scene, buffers]) => {
-  const views = texts => texts.map(text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer));
-  const filled = (value, from) =>
-    Array.isArray(value) ? value.map(one => filled(one, from))
-    : value === null || typeof value !== 'object' ? value
-    : typeof value.buffer === 'number' ? from[value.buffer]
-    : Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, from)]));
-  let heard = () => {};
-  const model = {
-    get: name => (name === 'scene' ? filled(scene, views(buffers)) : {}),
-    set() {}, save_changes() {}, off() {},
-    on: (name, then) => { if (name === 'msg:custom') heard = then; },
-    send: ({ part }) => window.pythonPart(part).then(([scene, buffers]) => heard({ part, scene }, views(buffers))),
-  };
-  window.drawWidget({ model, el: document.querySelector('main') });
-}"""
 
 
 @triton.jit
@@ -59,35 +37,6 @@ def launch() -> Any:
     with lab.target("cpu"), lab.record() as launches:
         add[(triton.cdiv(MANY, 1024),)](torch.rand(MANY), torch.empty(MANY), MANY, BLOCK=1024)
     return launches[0]
-
-
-@pytest.fixture
-def live(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens a view as a widget with a kernel behind it; at the end the console must be clean."""
-    context = browser.new_context(viewport={"width": 900, "height": 900})
-    complaints: list[str] = []
-
-    def carried(scene: Any) -> tuple[Any, list[str]]:
-        buffers: list[bytes] = []
-        plain = beside(scene, buffers)
-        return plain, [base64.b64encode(one).decode() for one in buffers]
-
-    def opened(view: View, theme: style.Theme = style.LIGHT) -> Page:
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.expose_function("pythonPart", lambda name: carried(view.part(name)))
-        colours = f"body{{background:{theme.ground};color:{theme.ink}}}"
-        page.set_content(f"<style>{colours}{stylesheet()}</style><main></main>")
-        source = script(WIDGET).replace("export default { render };", "window.drawWidget = render;")
-        page.add_script_tag(type="module", content=source)
-        page.wait_for_function("() => Boolean(window.drawWidget)")
-        page.evaluate(_START, list(carried(view.live())))
-        page.wait_for_selector(".tl-view[data-theme]")
-        return page
-
-    yield opened
-    context.close()
-    assert complaints == []
 
 
 def wheel(page: Page, overlay: Locator, notches: int, x: float, y: float, key: str = "Control") -> None:

@@ -198,6 +198,12 @@ def test_the_pictures_show_the_chosen_program_or_the_one_that_a_pass_makes_wrong
     assert chosen.program == 2 and any("// 144, 147, 150, 153" in one["diff"] for one in chosen.scene()["passes"])
     with pytest.raises(ValueError, match="3"):
         compiled.plot.passes(program=3)
+    scene = compiled.plot.passes().scene()
+    assert (scene["grid"], scene["program"]) == ([3, 1, 1], 0)
+    assert compiled.plot.passes().part(f"{scene['name']}/2") == chosen.scene()
+    for name in (f"{scene['name']}/3", f"{scene['name']}/x", scene["name"]):
+        with pytest.raises(LookupError):
+            compiled.plot.passes().part(name)
     # 1 + 0 is 1 * 1, and 1 + 1 is not: all programs but the first compute other numbers.
     passes = list(compiled.passes)
     where = next(k for k, one in enumerate(passes) if one.argument == "convert-triton-to-tritongpu")

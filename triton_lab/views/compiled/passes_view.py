@@ -19,7 +19,7 @@ from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, N
 from triton_lab.localization import _
 from triton_lab.messages import count, no_program
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
-from triton_lab.views.drawing.scene_bounds import Code, Many, Most, Sentence, Whole, Within
+from triton_lab.views.drawing.scene_bounds import Code, GridShape, Many, Most, Sentence, Whole, Within
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -55,10 +55,16 @@ class PassScene(TypedDict):
 
 
 class PassesScene(TypedDict):
-    """All passes. ``introduced``: for each operation its explanation, and the passes that make more of it."""
+    """All passes. ``introduced``: for each operation its explanation, and the passes that make more of it.
+
+    ``program`` of ``grid`` is the one whose values stand in the diffs; the same for program 7 is the part ``name/7``.
+    """
 
     kind: Literal["passes"]
+    name: Sentence
     title: Sentence
+    grid: GridShape
+    program: Whole
     headline: Sentence
     passes: Annotated[list[PassScene], Most(1 << 10)]
     introduced: Many[tuple[Sentence, Sentence, Many[Whole]]]
@@ -69,11 +75,12 @@ class PassesView(View):
     """The passes of ``compiled``, which is compiled again for this when it is first drawn.
 
     ``program`` is a linear number: that of the program whose values stand beside the lines. By default it is the one
-    that stores the first element that a pass changes, else 0. Raises ValueError for one that does not exist.
+    that stores the first element that a pass changes, else 0. ``name`` is the view's name among others. Raises
+    ValueError for a program that does not exist.
     """
 
-    def __init__(self, compiled: Compiled, program: int | None = None) -> None:
-        self.compiled = compiled
+    def __init__(self, compiled: Compiled, program: int | None = None, name: str = "passes/0") -> None:
+        self.compiled, self.name = compiled, name
         self.why_not_run = ""
         launch = compiled.launch
         if program is not None and launch is not None and not 0 <= program < launch.programs:
@@ -107,12 +114,28 @@ class PassesView(View):
                     introduced.setdefault(name, []).append(number)
         return {
             "kind": "passes",
+            "name": self.name,
             "title": self.title(),
+            "grid": list(self.compiled.launch.grid) if runs is not None and self.compiled.launch else [1, 1, 1],
+            "program": self.program,
             "headline": runs.headline() if runs is not None else self.why_not_run,
             "passes": made,
             "introduced": [(name, explanation("ttgir", name), introduced[name]) for name in sorted(introduced)],
             "note": " ".join(self.notes),
         }
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether there is another program to choose."""
+        return self.compiled.launch is not None and self.compiled.launch.programs > 1
+
+    def part(self, name: str) -> PassesScene:
+        """The picture of a part ``name/17``: that with the values of program 17."""
+        program = name.removeprefix(f"{self.name}/")
+        launch = self.compiled.launch
+        if launch is None or not program.isdecimal() or int(program) >= launch.programs:
+            raise LookupError(_("{title} has no part {name}").format(title=self.title(), name=repr(name)))
+        return PassesView(self.compiled, int(program), self.name).scene()
 
     @cached_property
     def runs(self) -> PassRuns | None:
@@ -255,7 +278,7 @@ class PassesPanel(CompiledPanel):
         return compiled.request is not None
 
     def picture(self, compiled: Compiled, name: str) -> PassesView:
-        return PassesView(compiled)
+        return PassesView(compiled, name=name)
 
     def pieces(self) -> list[Drawing]:
         """No pieces: a card's PNG does not wait for a compiler."""

@@ -807,10 +807,13 @@ export interface PairScene {
   remarks: string[];
 }
 
-/** All passes. ``introduced``: for each operation its explanation, and the passes that make more of it. */
+/** All passes. ``introduced``: for each operation its explanation, and the passes that make more of it. ``program`` of ``grid`` is the one whose values stand in the diffs; the same for program 7 is the part ``name/7``. */
 export interface PassesScene {
   kind: "passes";
+  name: string;
   title: string;
+  grid: number[];
+  program: number;
   headline: string;
   passes: PassScene[];
   introduced: [string, string, number[]][];

@@ -3,6 +3,7 @@
 import { make } from "../drawing/dom.js";
 import { wordOf } from "../drawing/explained.js";
 import { countOf } from "../drawing/words.js";
+import { oneProgramPicker } from "../launch/pickers.js";
 import { CodeList } from "./codelist.js";
 import { tr, trParts } from "../localization.js";
 
@@ -13,9 +14,13 @@ const MOST_GROWN = 3;
 
 /**
  * @param {import("../scenes.js").PassesScene} scene
+ * @param {import("../selection.js").Selection} selection
+ * @param {import("../part.js").Context} context
  * @returns {import("../part.js").Part}
  */
-export function passesOf({ title, headline, passes, introduced, note }) {
+export function passesOf(scene, selection, context) {
+  const { name, title, headline, introduced } = scene;
+  let { passes, program } = scene;
   const wrong = passes.findIndex((one) => one.mark === "≠");
   let shown = Math.max(0, wrong >= 0 ? wrong : passes.findIndex((one) => one.changed && one.diff));
   let reach = shown;
@@ -90,11 +95,34 @@ export function passesOf({ title, headline, passes, introduced, note }) {
     make("label", {}, `${tr("Which pass introduced")} `, menu), found,
   );
   const listing = make("div", { class: "tl-passlist", role: "listbox", "aria-label": tr("passes in their order"), onkeydown }, ...rows);
+  const note = make("div", { class: "tl-note" }, scene.note);
+  const status = make("div", { class: "tl-note", role: "status" });
+  const programs = oneProgramPicker(scene.grid, selection, () => program);
+  /** @type {number | null} the program that was asked for: one at a time, since each is a run of all modules */
+  let awaited = null;
+  const follow = () => {
+    programs.update();
+    const wanted = selection.get().program ?? scene.program;
+    if (!context.live || wanted === program || awaited !== null) return;
+    awaited = wanted;
+    status.textContent = tr("The modules run for another program …");
+    context.ask(`${name}/${wanted}`, (answer) => {
+      awaited = null;
+      status.textContent = answer.kind === "words" ? answer.text : "";
+      if (answer.kind !== "passes") return;
+      ({ passes, program } = answer);
+      note.textContent = answer.note;
+      show(shown);
+      follow(); // another one may have been picked meanwhile
+    });
+  };
+  selection.subscribe(follow);
   const node = make(
     "div", { class: "tl-stages" },
     make("div", { class: "tl-title" }, title), headline ? make("div", {}, headline) : "", head, explained,
+    ...(context.live && programs.nodes.length ? [make("div", { class: "tl-controls" }, ...programs.nodes, status)] : []),
     make("div", { class: "tl-passes" }, listing, make("div", {}, told, place)),
-    note ? make("div", { class: "tl-note" }, note) : "",
+    note,
     make("div", { class: "tl-note" }, ...trParts("Grey passes changed nothing. {minus} is a line before the pass, {plus} a line after it. Numbers of values are not compared.", {
       minus: wordOf("−", tr("A line before the pass.")), plus: wordOf("+", tr("A line after the pass.")),
     }), headline ? ` ${tr("Each module was run on the launch's inputs: = same result, ≈ equal up to rounding, ≠ different, ? not known.")}` : ""),
@@ -102,7 +130,11 @@ export function passesOf({ title, headline, passes, introduced, note }) {
   if (passes.length) show(shown);
   const resized = new ResizeObserver(() => list?.update());
   resized.observe(place);
-  return { node, draw: () => list?.update(), stop: () => resized.disconnect() };
+  const draw = () => {
+    follow();
+    list?.update();
+  };
+  return { node, draw, stop: () => resized.disconnect() };
 }
 
 /** What a pass did, in words. @param {PassScene} one */

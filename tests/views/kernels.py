@@ -48,3 +48,12 @@ def pointers_kernel(x_ptr, out_ptr, last, B: tl.constexpr):
     if program < last:
         later = places + B
         tl.store(out_ptr + program, tl.sum(tl.load(later)))
+
+
+@triton.jit
+def gathers_kernel(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    here = tl.load(x_ptr + tl.load(index_ptr + offsets, mask=mask, other=0), mask=mask)
+    after = tl.load(x_ptr + offsets + 1, mask=mask)
+    tl.store(out_ptr + offsets, here + after, mask=mask)

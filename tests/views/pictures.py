@@ -15,7 +15,7 @@ import torch
 import triton_lab as lab
 from tests.launch.on_both import on_both
 from tests.launch.swept import swept
-from tests.views.kernels import line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
+from tests.views.kernels import gathers_kernel, line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
 from triton_lab import KernelError, lazy
 from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.launch.launch import Launch
@@ -114,6 +114,13 @@ def race() -> View:
     x = torch.arange(70.0)
     launch = recorded(lambda: line_kernel[(5,)](x, torch.zeros(70), 70, 12, BLOCK=16, MASKED=True))
     return KernelView(lab.polyhedral.scop(launch))  # type: ignore[arg-type]
+
+
+def proof() -> View:
+    """Of one access in bounds, one that is not known, and one whose last lane leaves its tensor."""
+    x, index = torch.zeros(20), torch.zeros(20, dtype=torch.int32)
+    launch = recorded(lambda: gathers_kernel[(2,)](x, index, torch.zeros(20), 20, BLOCK=16))
+    return lab.prove(launch, assume="n >= 3", seconds=60).plot()
 
 
 def ways() -> View:
@@ -226,6 +233,7 @@ NESTS: dict[str, Callable[[], View]] = {
     "box": lambda: scop(BOX).plot(dependences="value"),
     "cube": lambda: scop(page_nests.MATMUL, n=2).plot(dependences="value", order=True),
     "race": race,
+    "proof": proof,
     "ragged": RaggedView,
     "ways": ways,
     "partly affine": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),

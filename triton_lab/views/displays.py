@@ -19,6 +19,7 @@ PROVIDED = {
     "Maximal.plot": "triton_lab.views.polyhedral.maximal_view:MaximalView",
     "PageDomain.plot": "triton_lab.views.polyhedral.page_view:PageFigures",
     "Parting.plot": "triton_lab.views.launch.comparison.parting_view:PartingView",
+    "Proof.plot": "triton_lab.views.proofs.proof_view:ProofView",
     "Ragged.plot": "triton_lab.views.polyhedral.ragged_view:RaggedView",
     "Schedule.plot": "triton_lab.views.polyhedral.iteration_view:IterationView",
     "Step.explain": "triton_lab.views.lazy.explain:StepView",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from triton_lab.localization import _
 from triton_lab.messages import count
+from triton_lab.providers import provided
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.proofs.proof_view import ProofView
 
 Outcome = Literal["proved", "refuted", "unknown"]
 PROVED: Outcome = "proved"
@@ -43,7 +45,7 @@ class AccessProof:
     ``line`` counts as the editor does, ``column`` from 0; ``op`` is the operation's number in the plan. ``reason`` says
     what is not known, or for which sizes the access is out of bounds. For a refuted access, ``sizes`` has the smallest
     sizes that go wrong, ``program`` its program in the grid and ``lane`` its lane in the block, and ``launch`` is the
-    launch with these sizes, which was run and failed there.
+    launch with these sizes, which was run and failed there. ``code`` is the line as it is written.
     """
 
     op: int
@@ -58,6 +60,7 @@ class AccessProof:
     lane: tuple[int, ...] | None = None
     launch: Launch | None = field(default=None, repr=False, compare=False)
     file: str = ""
+    code: str = ""
 
     @property
     def verdict(self) -> str:
@@ -174,7 +177,17 @@ class Proof:
             lines += [_("as long as"), *(f"  {one}" for one in self.assumptions)]
         return "\n".join(lines)
 
+    def plot(self) -> ProofView:
+        """The picture: each access with its verdict, and the smallest launch that refutes it with the lane that leaves.
+
+        >>> lab.prove(launch).plot().title()
+        'Proof add_kernel: 3 accesses, 3 in bounds'
+        """
+        view: ProofView = provided("Proof.plot")(self)
+        return view
+
     def _repr_mimebundle_(
-        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
-    ) -> dict[str, str]:
-        return {"text/plain": str(self)}
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The picture, for Jupyter."""
+        return self.plot()._repr_mimebundle_(include, exclude)

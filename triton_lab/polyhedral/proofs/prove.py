@@ -232,4 +232,5 @@ def _verdict(launch: Launch, op: Any, reason: str) -> AccessProof:
         UNKNOWN if reason else PROVED,
         reason,
         file="" if line is None else line.file,
+        code=line.excerpt[0].strip() if line is not None and line.excerpt else "",
     )

@@ -71,10 +71,15 @@ def prove(
         launches = [kernel_or_launch] if isinstance(kernel_or_launch, Launch) else list(kernel_or_launch)
         if not launches or signature is not None or arguments:
             raise TypeError(_("prove takes launches of one kernel, or a kernel with its arguments"))
-        return proof_of(alike(launches), given, seconds, refute, True)
-    if signature is not None:
-        return proof_of([typed_launch(kernel_or_launch, signature, constants or {})], given, seconds, refute, False)
-    return proof_of([unrun(kernel_or_launch, grid, arguments)], given, seconds, refute, True)
+        launches = alike(launches)
+    elif signature is not None:
+        launches = [typed_launch(kernel_or_launch, signature, constants or {})]
+    else:
+        launches = [unrun(kernel_or_launch, grid, arguments)]
+    proof = proof_of(launches, given, seconds, refute, signature is None)
+    if proof.assumptions:
+        remember(launches[0], [parsed(one.text) for one in proof.assumptions])
+    return proof
 
 
 def proof_of(launches: Sequence[Launch], assume: Sequence[str], seconds: float, refute: bool, sized: bool) -> Proof:
@@ -94,8 +99,6 @@ def proof_of(launches: Sequence[Launch], assume: Sequence[str], seconds: float, 
             properties = tuple(_properties(model, written))
     except TooHard:
         accesses = tuple(_undecided(launch)) if model is None else accesses
-    if sizes is not None:
-        remember(launch, [parsed(one.text) for one in sizes.assumptions])
     return Proof(
         launch.kernel,
         launch.file,

@@ -50,7 +50,7 @@ def suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool) 
     ``launches`` are of one kernel with the same constants; ``written`` are the tensors that it stores to. Without
     ``sized``, shapes and the grid are not known.
     """
-    return list(_suggested(launches, written, sized))
+    return [one for one in _suggested(launches, written, sized) if any(one.options)]  # some sizes are free in each way
 
 
 def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool) -> Iterator[Suggestion]:

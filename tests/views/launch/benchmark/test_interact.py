@@ -15,6 +15,7 @@ import triton.language as tl
 from triton import knobs
 
 import triton_lab as lab
+from triton_lab.views.launch.benchmark import untried_sizes_line
 from triton_lab.views.launch.benchmark.interact import Interact
 from triton_lab.views.launch.tiling.tiling_view import Tiling
 
@@ -64,7 +65,7 @@ def counted(ran: list[int], seconds: float = 0.0) -> Interact:
 
 
 def test_dragging_launches_the_last_value_and_queues_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("triton_lab.views.launch.benchmark.interact._in_a_kernel", lambda: True)
+    monkeypatch.setattr("triton_lab.views.launch.benchmark.newest_choice.in_a_kernel", lambda: True)
     ran: list[int] = []
     slider = counted(ran).panel().children[0]
     assert slider.continuous_update
@@ -182,3 +183,79 @@ def test_bad_requests_say_what_is_wanted() -> None:
         made().choose(BLOCK=8)
     with pytest.raises(TypeError, match=r"'M'.* BLOCK, n"):
         made().choose(M=8)
+
+
+@triton.jit
+def scaled(x_ptr, out_ptr, n, BLOCK: tl.constexpr, EXTRA: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n + EXTRA, other=0)
+    tl.store(out_ptr + offsets, x * 2, mask=offsets < n)
+
+
+def scale(n: int, extra: int = 0, BLOCK: int = 16) -> None:
+    """With ``extra`` it is right as long as BLOCK divides n."""
+    with lab.target("cpu"):
+        scaled[(triton.cdiv(n, BLOCK),)](torch.rand(n), torch.empty(n), n, BLOCK=BLOCK, EXTRA=extra)
+
+
+@triton.jit
+def last_one(x_ptr, out_ptr, n):
+    tl.store(out_ptr, tl.load(x_ptr + n - 1))
+
+
+def test_a_line_says_for_which_sizes_that_were_not_tried_it_is_wrong() -> None:
+    def run_last(n: int) -> None:
+        with lab.target("cpu"):
+            last_one[(1,)](torch.rand(n), torch.empty(1), n)
+
+    view = lab.interact(run_last, n=[32, 51, 16])
+    panel = view.panel()
+    panel.children[0].value = 51
+    found = view.untried.found
+    assert found is not None and found.wrong is not None and dict(found.wrong.sizes) == {"n": 0}
+    assert found.wrong.launch is not None and found.wrong.launch.error is not None
+    assert panel.children[2].value == found.text and "n = 0 (program 0)" in found.text
+
+
+def test_a_line_says_what_is_assumed_of_a_size_that_no_argument_has() -> None:
+    """The tensor may be padded: only multiples of the block were tried."""
+    (*_, proved, _widget) = lab.interact(lambda n: scale(n, 1), n=[32, 64, 16]).panel().children
+    assert "x_ptr.numel() == cdiv(n, BLOCK) * BLOCK" in proved.value
+
+
+def test_a_line_says_that_it_is_in_bounds_for_every_size() -> None:
+    view = lab.interact(lambda n, BLOCK: scale(n, 0, BLOCK), n=[32, 50], BLOCK=[16, 64])
+    panel = view.panel()
+    for slider, value in ((0, 50), (1, 64)):
+        assert panel.children[3].value.endswith(" n")
+        panel.children[slider].value = value
+    found = view.untried.found
+    assert found is not None and found.wrong is None and found.proof.number("proved") == 2
+    assert view.untried.text in view.text()
+
+
+def test_a_line_about_what_is_not_known_is_empty() -> None:
+    assert made().panel().children[3].value == ""
+
+
+def test_a_proof_waits_until_the_sliders_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triton_lab.views.launch.benchmark.newest_choice.in_a_kernel", lambda: True)
+    proved = []
+    whole = untried_sizes_line.untried_sizes
+    monkeypatch.setattr(untried_sizes_line, "untried_sizes", lambda *a: proved.append(1) or whole(*a))
+
+    async def drag() -> list[int]:
+        panel = lab.interact(lambda BLOCK: scale(50, 0, BLOCK), BLOCK=[16, 32, 64, 128]).panel()
+        for block in (32, 64, 128):
+            panel.children[0].value = block
+            await asyncio.sleep(0.1)
+        before = len(proved)
+        while not panel.children[2].value:
+            await asyncio.sleep(0.05)
+        return [before, len(proved)]
+
+    found: list[list[int]] = []
+    thread = threading.Thread(target=lambda: found.append(asyncio.run(drag())))
+    thread.start()
+    thread.join(60)
+    assert found == [[0, 1]]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import inspect
 import math
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.record import record
 from triton_lab.localization import _
+from triton_lab.views.launch.benchmark.newest_choice import NewestChoice
+from triton_lab.views.launch.benchmark.untried_sizes_line import UntriedSizesLine
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
@@ -25,62 +23,12 @@ if TYPE_CHECKING:
 
 Draw = Callable[[Launch], View]
 
-# Seconds to wait for newer choices: what a front end sent during a launch arrives together after it.
-_PATIENCE = 0.02
-
-
-class _Newest:
-    """Passes choices to ``grant``, several at once: choices made while others wait join them, and the last wins."""
-
-    def __init__(self, grant: Callable[[dict[str, Any]], None]) -> None:
-        self.grant = grant
-        self.wishes: dict[str, Any] = {}
-
-    def wish(self, **wishes: Any) -> None:
-        """Grant these choices once the notebook's kernel has read all waiting messages; at once elsewhere."""
-        waiting = bool(self.wishes)
-        self.wishes.update(wishes)
-        if not _in_a_kernel():
-            self._now()
-        elif not waiting:
-            asyncio.get_running_loop().call_later(_PATIENCE, self._now)
-
-    def _now(self) -> None:
-        wishes, self.wishes = self.wishes, {}
-        with _interruptible():
-            self.grant(wishes)
-
-
-def _in_a_kernel() -> bool:
-    """Whether choices arrive as messages to a notebook's kernel, one after the other."""
-    from IPython.core.getipython import get_ipython
-
-    if getattr(get_ipython(), "kernel", None) is None:
-        return False
-    with contextlib.suppress(RuntimeError):
-        return asyncio.get_running_loop().is_running()
-    return False
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let an interrupt end the code inside, and nothing else: between messages, notebooks' kernels ignore it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with contextlib.suppress(KeyboardInterrupt):
-            yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
 
 class Interact(View):
     """``run(**choices)`` launches a kernel; the picture is of the last launch it made.
 
     ``choices`` has the values that each argument may take (see `interact`). An argument starts with the function's own
-    default, or with the first value if the default is not among them.
+    default, or with the first value if the default is not among them. ``untried`` is the line about other sizes.
     """
 
     def __init__(self, run: Callable[..., Any], choices: Mapping[str, Sequence[Any]], draw: Draw = Card) -> None:
@@ -92,6 +40,7 @@ class Interact(View):
             for name, values in self.choices.items()
         }
         self.trouble = ""
+        self.untried = UntriedSizesLine()
         self.result = self._made()
         if self.trouble:
             raise ValueError(self.trouble)
@@ -111,6 +60,7 @@ class Interact(View):
                 getattr=getattr(self.run, "__name__", "the function")
             )
             return None
+        self.untried.follow(launches[-1])
         return self.draw(launches[-1])
 
     def choose(self, **chosen: Any) -> None:
@@ -142,10 +92,11 @@ class Interact(View):
         return self.result
 
     def panel(self) -> Any:
-        """The sliders above the live picture (ipywidgets)."""
+        """The sliders above the live picture, and what is said and proved of the launch (ipywidgets)."""
         import ipywidgets
 
-        said = ipywidgets.Label(self.trouble)
+        said, proved = ipywidgets.Label(self.trouble), ipywidgets.Label()
+        self.untried.show(lambda text: setattr(proved, "value", text))
 
         def grant(wishes: dict[str, Any]) -> None:
             said.value = "running"
@@ -155,7 +106,7 @@ class Interact(View):
                 self.trouble = _("interrupted: the picture shows the previous launch")
             said.value = self.trouble
 
-        newest = _Newest(grant)
+        newest = NewestChoice(grant)
         sliders = []
         for name, values in self.choices.items():
             if isinstance(values, range):
@@ -169,7 +120,7 @@ class Interact(View):
 
             slider.observe(changed, names="value")
             sliders.append(slider)
-        return ipywidgets.VBox([*sliders, said, self.widget])
+        return ipywidgets.VBox([*sliders, said, proved, self.widget])
 
     # --- A view like any other ------------------------------------------------------------------------
 
@@ -197,7 +148,7 @@ class Interact(View):
 
     def text(self) -> str:
         told = ", ".join(f"{name}={value}" for name, value in self.chosen.items())
-        return "\n".join(filter(None, [told, self.trouble, self.shown.text()]))
+        return "\n".join(filter(None, [told, self.trouble, self.untried.text, self.shown.text()]))
 
     has_panel = True
 

@@ -93,7 +93,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "advance": ("b = tl.advance(x_ptr, (BLOCK,))", ""),
     "boundary_check": ("v = tl.load(x_ptr + tl.arange(0, BLOCK), boundary_check=(0,))", ""),
-    "breakpoint": ("breakpoint()", ""),
+    "breakpoint": ("breakpoint(x_ptr)", ""),
     "pdb": ("import pdb; pdb.set_trace()", ""),
     "pdb_global": ("pdb.set_trace()", "import pdb"),
     "input": ("input()", ""),

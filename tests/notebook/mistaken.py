@@ -758,7 +758,7 @@ def interleaved_with_a_pointer(x_ptr, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def debugged(x_ptr, n, BLOCK: tl.constexpr):
-    breakpoint()  # here
+    breakpoint(n)  # here
     tl.store(x_ptr, 1.0)
 
 

@@ -2,5 +2,6 @@
 
 `kernel_source` finds the lines. `access_source` and `pointer_preview` read accesses. `operator_precedence` finds
 comparisons that Python reads differently than they look. `kernel_dependencies` lists the globals and helpers that a
-kernel uses. `printed_modules` keeps what Triton prints of refused kernels off standard output.
+kernel uses. `kernel_breakpoints` finds calls of ``breakpoint()``. `printed_modules` keeps what Triton prints of refused
+kernels off standard output.
 """

@@ -11,6 +11,7 @@ from triton_lab.backend.plugin import array_arguments
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError
 from triton_lab.backend.plugin.launcher import checked_grid
 from triton_lab.backend.plugin.recorders import recorders
+from triton_lab.backend.source import kernel_breakpoints
 from triton_lab.backend.source.pointer_preview import follows_pointers
 from triton_lab.backend.targets.autotuner_trials import heard
 from triton_lab.backend.targets.benchmark_events import is_trial
@@ -43,6 +44,7 @@ class OffloadDriver(DriverBase):
     def __init__(self, driver: Any) -> None:
         self.driver = driver
         array_arguments.install()
+        kernel_breakpoints.install()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.driver, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
 
 PREFIX = "triton_lab probe "
-_PROBE = "__triton_lab_probe__"
+PROBE = "__triton_lab_probe__"
 _SPECIALIZE = "warp_specialize"
 
 
@@ -104,17 +104,17 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
     fixed: dict[int, Any] = {}
     variables: list[Variable] = []
     tree = ast.parse(kernel.src)
-    names: dict[str, Any] = {_PROBE: _probe(fixed)}
+    names: dict[str, Any] = {PROBE: value_probe(fixed)}
     # The text is only hashed: the remark keeps the twin apart from the kernel in Triton's cache.
-    for name, part in _partitions(kernel, tree):
-        woven = _Weaver(first_line(part) - 1, variables, f"{name}.").woven(ast.parse(part.src))
-        names[name] = _other(part, woven, part.src + "\n# probed", {**part.__globals__, _PROBE: names[_PROBE]})
-    woven = _Weaver(first_line(kernel) - 1, variables).woven(tree)
+    for name, part in partitions(kernel, tree):
+        woven = ProbeWeaver(first_line(part) - 1, variables, f"{name}.").woven(ast.parse(part.src))
+        names[name] = other_function(part, woven, part.src + "\n# probed", {**part.__globals__, PROBE: names[PROBE]})
+    woven = ProbeWeaver(first_line(kernel) - 1, variables).woven(tree)
     _unused, executable = remade(source, metadata, surroundings, woven, kernel.src + "\n# probed", names)
     return Twin(executable, tuple(variables), fixed)
 
 
-def _partitions(kernel: Any, tree: ast.Module) -> list[tuple[str, Any]]:
+def partitions(kernel: Any, tree: ast.Module) -> list[tuple[str, Any]]:
     """The functions that a kernel of Gluon runs as partitions of warps, by the names of its globals."""
     calls = (
         node
@@ -145,7 +145,7 @@ def remade(
     from triton_lab.backend.source.muted_output import unheard
 
     kernel = source.fn
-    other = _other(kernel, tree, text, {**surroundings.restore(kernel), **(names or {})})
+    other = other_function(kernel, tree, text, {**surroundings.restore(kernel), **(names or {})})
     # Gluon has a class of sources, and of functions, of its own.
     made = type(source)(other, source.signature, dict(source.constants), source.attrs)
     options = options_of(metadata)
@@ -158,8 +158,11 @@ def remade(
     return made, Executable.of(parse_plan(compiled.asm["plan"].decode()))
 
 
-def _other(function: Any, tree: ast.Module, text: str, scope: dict[str, Any]) -> Any:
-    """A function of Triton's with another tree and other globals; ``text`` identifies the tree in Triton's cache."""
+def other_function(function: Any, tree: ast.Module, text: str, scope: dict[str, Any], suffix: str = "") -> Any:
+    """A function of Triton's with another tree and other globals; ``text`` identifies the tree in Triton's cache.
+
+    In one kernel the functions' names must differ: with a ``suffix`` it may be called beside the other one.
+    """
     packed = pickle.dumps(tree)  # Triton needs its own copy of the tree: `copy.deepcopy` takes five times as long
     kind: Any = type(function)
 
@@ -167,13 +170,15 @@ def _other(function: Any, tree: ast.Module, text: str, scope: dict[str, Any]) ->
         def parse(self) -> ast.Module:
             return cast(ast.Module, pickle.loads(packed))
 
-    other = OtherFunction(function.fn, do_not_specialize=function.do_not_specialize)
+    other = OtherFunction(function.fn, do_not_specialize=function.do_not_specialize, noinline=function.noinline)
     other._unsafe_update_src(text)
     other.__globals__ = scope
+    if suffix:
+        other.__qualname__ += suffix
     return other
 
 
-def _probe(fixed: dict[int, Any]) -> Any:
+def value_probe(fixed: MutableMapping[int, Any]) -> Any:
     """The function that the twin calls after each assignment."""
     from triton.language import core
 
@@ -193,7 +198,7 @@ def _probe(fixed: dict[int, Any]) -> Any:
     return probe
 
 
-class _Weaver(ast.NodeTransformer):
+class ProbeWeaver(ast.NodeTransformer):
     """Puts a probe after each statement that gives names a value.
 
     ``variables`` grows by those that are found, whose names get a ``prefix``; lines are moved by ``shift``.
@@ -218,41 +223,41 @@ class _Weaver(ast.NodeTransformer):
             self._probe(name, argument)
             for name, argument in zip(names, (*node.args.args, *node.args.kwonlyargs), strict=True)
         ]
-        body = self._body(node.body)
+        body = self.body(node.body)
         # A docstring must stay first.
         head = 1 if isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant) else 0
         node.body = [*body[:head], *probes, *body[head:]]
         return node
 
-    def _body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+    def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         result: list[ast.stmt] = []
         for statement in statements:
             result.append(statement)
             if isinstance(statement, ast.For):
-                names = list(_names(statement.target))
-                statement.body = [*(self._probe(n, statement.target) for n in names), *self._body(statement.body)]
-                statement.orelse = self._body(statement.orelse)
+                names = list(assigned_names(statement.target))
+                statement.body = [*(self._probe(n, statement.target) for n in names), *self.body(statement.body)]
+                statement.orelse = self.body(statement.orelse)
             elif isinstance(statement, (ast.While, ast.If)):
-                statement.body = self._body(statement.body)
-                statement.orelse = self._body(statement.orelse)
+                statement.body = self.body(statement.body)
+                statement.orelse = self.body(statement.orelse)
             elif isinstance(statement, ast.Assign):
-                names = [name for target in statement.targets for name in _names(target)]
+                names = [name for target in statement.targets for name in assigned_names(target)]
                 result.extend(self._probe(name, statement) for name in names)
             elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)) and getattr(statement, "value", None):
-                result.extend(self._probe(name, statement) for name in _names(statement.target))
+                result.extend(self._probe(name, statement) for name in assigned_names(statement.target))
         return result
 
     def _probe(self, name: str, near: ast.AST) -> ast.stmt:
         number = len(self.variables)
         line: int = near.lineno  # type: ignore[attr-defined]
         self.variables.append(Variable(number, self.prefix + name, line + self.shift))
-        call = ast.Call(ast.Name(_PROBE, ast.Load()), [ast.Constant(number), ast.Name(name, ast.Load())], [])
+        call = ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(number), ast.Name(name, ast.Load())], [])
         return ast.copy_location(ast.Expr(call), near)
 
 
-def _names(target: ast.expr) -> list[str]:
+def assigned_names(target: ast.expr) -> list[str]:
     if isinstance(target, ast.Name):
         return [target.id]
     if isinstance(target, (ast.Tuple, ast.List)):
-        return [name for item in target.elts for name in _names(item)]
+        return [name for item in target.elts for name in assigned_names(item)]
     return []

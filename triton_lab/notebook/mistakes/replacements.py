@@ -28,17 +28,14 @@ _OF_PYTHON = {
     "input": N_("pass the value as an argument of the kernel"),
     "exit": N_("let the rest of the kernel depend on an `if`, or on a mask"),
     "quit": N_("let the rest of the kernel depend on an `if`, or on a mask"),
-    # A kernel is compiled, so Python's debugger never sees it run.
-    "breakpoint": N_(
-        'step through a launch instead: with lab.record() as launches, then launches[0].plot.steps(), or "%%triton '
-        '--show steps" in a cell; or print a value: tl.device_print("x = ", x)'
-    ),
     "time": N_("measure whole launches: triton.testing.do_bench(lambda: kernel[grid](...))"),
     "sleep": N_("leave it out: programs of a grid do not wait for time"),
     "random": N_("use tl.rand(seed, offsets)"),
     "randint": N_("use tl.randint(seed, offsets)"),
 }
-_OF_PYTHON |= dict.fromkeys(("pdb.set_trace", "set_trace"), _OF_PYTHON["breakpoint"])
+# A kernel is compiled, so Python's debugger never sees it run.
+_DEBUGGED = N_("write breakpoint(), which opens the lab's debugger there")
+_OF_PYTHON |= dict.fromkeys(("pdb.set_trace", "set_trace"), _DEBUGGED)
 _OF_PYTHON |= dict.fromkeys(("perf_counter", "monotonic"), _OF_PYTHON["time"])
 
 _OF_TORCH = {

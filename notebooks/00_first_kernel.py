@@ -266,5 +266,5 @@ exercise("idle_lanes").check(idle_lanes)
 lab.course.progress("00")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 01](01_programs_and_grids.ipynb) has more programs, in two dimensions. Triton's own
+# **Where to read on.** [Chapter 02](02_programs_and_grids.ipynb) has more programs, in two dimensions. Triton's own
 # first tutorial, *Vector Addition*, measures this kernel on a GPU.

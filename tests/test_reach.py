@@ -28,7 +28,7 @@ def graph() -> reach.Graph:
         ("tests/views/approved.json", {"tests/views/test_approved.py": None}),  # data, read by its name
         ("tests/wordings/backend.txt", {"tests/backend/plugin/test_error_report.py": 1}),
         ("triton_lab/views/front/launch/timeline.js", {"tests/browser/test_views_page.py": None}),
-        ("notebooks/03_masks.py", {"tests/notebooks/test_course.py": None}),
+        ("notebooks/04_masks.py", {"tests/notebooks/test_course.py": None}),
         ("pyproject.toml", {"tests/test_dependencies.py": None, "tests/ir/test_parse.py": None}),
     ],
 )  # fmt: skip

@@ -90,15 +90,15 @@ WALKS = {
         *("add_constant", (), "def add(x_ptr", picks_a_program),
         *("+ value, mask=mask)", "+ value)", "element 96 of out_ptr", card_at_findings),
     ),
-    "03_masks": Walk(
+    "04_masks": Walk(
         *("shift_right", ("def double(x_ptr",), "lab.interact(", drags_the_block),
         *("inside & (offsets > 0)", "inside", "x_ptr", card_at_findings),
     ),
-    "07_matmul": Walk(
+    "09_matmul": Walk(
         *("matmul", (), "def tile_numbers", picks_a_tile),
         *("* bk", "* bn", "must be", picture_of_memory),
     ),
-    "10_polyhedra": Walk(
+    "13_polyhedra": Walk(
         *("band", ("page_nests.PAGE)",), "wavefront.plot(instance", makes_it_larger),
         *("i + 2)", "i + 1)", "A[0, 1] is not written, but must be", picture_of_points),
     ),

@@ -70,7 +70,7 @@ def test_a_picture_answers_a_click_and_follows_the_theme(site: Path, page: Page,
 
 
 def test_a_chapter_leads_to_itself_in_another_language_and_back(site: Path, page: Page, screenshots: Path) -> None:
-    page.goto((site / "course/04_dtypes.html").as_uri())
+    page.goto((site / "course/05_dtypes.html").as_uri())
     page.get_by_role("link", name="中文", exact=True).click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
     expect(page.get_by_role("heading", level=1)).to_contain_text("类型提升")
@@ -78,7 +78,7 @@ def test_a_chapter_leads_to_itself_in_another_language_and_back(site: Path, page
     assert violations(page, "article > nav, article h1") == []
     page.screenshot(path=screenshots / "site-chapter-zh.png")
     # What is not translated is linked in English.
-    page.locator("article a[href='../course/06_reductions.html']").click()
+    page.locator("article a[href='../course/07_reductions.html']").click()
     expect(page.locator("html")).to_have_attribute("lang", "en")
     expect(page.locator("nav.languages")).to_have_count(0)
     page.go_back()

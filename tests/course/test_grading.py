@@ -107,12 +107,12 @@ def test_a_path_without_a_file_is_told(tmp_path: Path) -> None:
 
 def test_the_exercises_are_those_of_the_chapter(tmp_path: Path) -> None:
     """By the file's name; else by the checks; else by a release. A notebook without any is a row, too."""
-    by_name = handed_in(written(tmp_path / "ada-06_reductions.ipynb", "1"))
+    by_name = handed_in(written(tmp_path / "ada-07_reductions.ipynb", "1"))
     assert "softmax" in [one.name for one in by_name.count] and not by_name.broken
     by_checks = handed_in(written(tmp_path / "mine.ipynb", CHECK))
     assert [one.name for one in by_checks.count] == list(CHECKS)
     released = written(tmp_path / "released.ipynb", CHECK, check("softmax"))
-    of_release = handed_in(written(tmp_path / "06_mine.ipynb", "1"), released)
+    of_release = handed_in(written(tmp_path / "07_mine.ipynb", "1"), released)
     assert [one.name for one in of_release.count] == ["idle_lanes", "softmax"]
     (row,) = grade(written(tmp_path / "empty.ipynb", "1"), told=None)
     assert (row.points, row.possible) == (0, 0) and "nothing to grade" in row.message

@@ -15,7 +15,7 @@ from triton_lab.views.notebook_output import SCENE, WIDGET
 
 MOST_BYTES = 1_100_000  # of a notebook with its outputs, most of them PNGs
 
-SHORTEST = "04_dtypes"
+SHORTEST = "05_dtypes"
 
 each_source = pytest.mark.parametrize("source", sources(), ids=lambda source: source.stem)
 

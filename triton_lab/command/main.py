@@ -311,7 +311,7 @@ def grade(
     """Run learners' notebooks of the course and judge their answers; a line as each ends, then the table.
 
     Each runs in a process of its own, and another one judges. The exercises of the chapter count that a file's name
-    begins with, as 06_reductions.ipynb does. Without --tls-... Dask's own configuration says what proves who is who.
+    begins with, as 07_reductions.ipynb does. Without --tls-... Dask's own configuration says what proves who is who.
     """
     from triton_lab.backend.targets.active_target import TargetError
     from triton_lab.course.grading import grade

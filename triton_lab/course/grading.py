@@ -65,7 +65,7 @@ def grade(
 ) -> Grades:
     """Run learners' notebooks and judge their answers: a table with points, and a line as each notebook ends.
 
-    The exercises that count are those of the chapter with which the file's name begins (``06_reductions.ipynb``). With
+    The exercises that count are those of the chapter with which the file's name begins (``07_reductions.ipynb``). With
     another name, they are those of all chapters of which the notebook has checks. With ``released``, a notebook or a
     folder of them, they are those that it checks. Each answer is judged where the notebook has its check.
 

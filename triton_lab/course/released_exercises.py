@@ -80,7 +80,7 @@ class _NoNotebook(ValueError):
 
 
 def _named(name: str) -> set[str]:
-    """The chapter with which a file's name begins: ``06_reductions.ipynb``, ``ada-06_reductions.ipynb``."""
+    """The chapter with which a file's name begins: ``07_reductions.ipynb``, ``ada-07_reductions.ipynb``."""
     found = [one for one in _CHAPTER.findall(name) if one in PAGES]
     return set(found[:1])
 

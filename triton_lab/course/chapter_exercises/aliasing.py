@@ -1,4 +1,4 @@
-"""Chapter 05: two names for one memory, and changing memory while reading it."""
+"""Chapter 06: two names for one memory, and changing memory while reading it."""
 
 from __future__ import annotations
 

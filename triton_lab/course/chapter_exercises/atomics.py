@@ -1,4 +1,4 @@
-"""Chapter 08: programs that update the same element: atomics, order, locks."""
+"""Chapter 11: programs that update the same element: atomics, order, locks."""
 
 from __future__ import annotations
 

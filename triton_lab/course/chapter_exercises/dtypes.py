@@ -1,4 +1,4 @@
-"""Chapter 04: the type of a number at each step, and what the number loses there."""
+"""Chapter 05: the type of a number at each step, and what the number loses there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 01: programs in one and two dimensions, and the part of each."""
+"""Chapter 02: programs in one and two dimensions, and the part of each."""
 
 from __future__ import annotations
 

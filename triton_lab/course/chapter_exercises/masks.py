@@ -1,4 +1,4 @@
-"""Chapter 03: masks keep lanes away from memory; the values of masked lanes."""
+"""Chapter 04: masks keep lanes away from memory; the values of masked lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 07: blocks of a product, the order of programs, and how often data is loaded."""
+"""Chapter 09: blocks of a product, the order of programs, and how often data is loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 06: many numbers become one; rounding and overflow on the way."""
+"""Chapter 07: many numbers become one; rounding and overflow on the way."""
 
 from __future__ import annotations
 

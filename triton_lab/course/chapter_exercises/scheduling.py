@@ -1,4 +1,4 @@
-"""Chapter 11: orders written as steps, blocks, and rows whose ends depend on the data."""
+"""Chapter 14: orders written as steps, blocks, and rows whose ends depend on the data."""
 
 from __future__ import annotations
 

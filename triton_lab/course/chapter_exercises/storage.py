@@ -1,4 +1,4 @@
-"""Chapter 02: a kernel sees addresses. Offsets and strides give the place of each element."""
+"""Chapter 03: a kernel sees addresses. Offsets and strides give the place of each element."""
 
 from __future__ import annotations
 

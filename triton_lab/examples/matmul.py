@@ -61,7 +61,7 @@ def matmul_kernel(
         inside = k < K - start
         a = tl.load(a_ptrs, mask=(m < M)[:, None] & inside[None, :], other=0.0)
         b = tl.load(b_ptrs, mask=inside[:, None] & (n < N)[None, :], other=0.0)
-        # "ieee": a GPU would otherwise round float32 operands to tf32, 10 bits of mantissa.
+        # "ieee": a GPU would otherwise cut float32 operands to tf32, 10 bits of mantissa.
         accumulator = tl.dot(a, b, accumulator, input_precision="ieee")
         a_ptrs += BLOCK_K * stride_ak
         b_ptrs += BLOCK_K * stride_bk

@@ -278,6 +278,87 @@ def normalise(x):
 
 
 @triton.jit
+def _triples(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count = count_a + count_b
+    share = tl.where(count == 0, 0.0, count_b / count)
+    apart = mean_b - mean_a
+    return count, mean_a + apart * share, m2_a + m2_b + apart * apart * count_a * share
+
+
+@triton.jit
+def _norm_by_triples(x_ptr, w_ptr, bias_ptr, out_ptr, columns, s0, s1, BLOCK: tl.constexpr):
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * s0 + j * s1, mask=j < columns, other=7.0).to(tl.float32)
+    _, mean, m2 = tl.reduce((tl.where(j < columns, 1.0, 0.0), x, tl.zeros_like(x)), 0, _triples)
+    y = (x - mean) * tl.rsqrt(m2 / columns + 1e-5)
+    y = y * tl.load(w_ptr + j, mask=j < columns) + tl.load(bias_ptr + j, mask=j < columns)
+    tl.store(out_ptr + tl.program_id(0) * columns + j, y, mask=j < columns)
+
+
+def layer_norm(x, weight, bias):
+    out = torch.empty(x.shape, dtype=x.dtype)
+    block = triton.next_power_of_2(x.shape[1])
+    _norm_by_triples[(len(x),)](x, weight, bias, out, x.shape[1], *x.stride(), BLOCK=block)
+    return out
+
+
+@triton.jit
+def _moments_by_lanes(x_ptr, mean_ptr, variance_ptr, columns, s0, s1, BLOCK: tl.constexpr):
+    """Each lane has a triple of its own; they meet at the end."""
+    count, mean, m2 = tl.zeros((BLOCK,), tl.float32), tl.zeros((BLOCK,), tl.float32), tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + tl.program_id(0) * s0 + j * s1, mask=j < columns, other=0.0)
+        one = tl.where(j < columns, 1.0, 0.0)
+        count, mean, m2 = _triples(count, mean, m2, one, x, tl.zeros_like(x))
+    count, mean, m2 = tl.reduce((count, mean, m2), 0, _triples)
+    tl.store(mean_ptr + tl.program_id(0), mean)
+    tl.store(variance_ptr + tl.program_id(0), m2 / count)
+
+
+def moments(x):
+    mean, variance = torch.empty(len(x)), torch.empty(len(x))
+    _moments_by_lanes[(len(x),)](x, mean, variance, x.shape[1], *x.stride(), BLOCK=64)
+    return mean, variance
+
+
+@triton.jit
+def _plus(a, b):
+    return a + b
+
+
+@triton.jit
+def _running(x_ptr, out_ptr, columns, s0, s1, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * s0 + j * s1, mask=j < columns, other=0)
+    tl.store(out_ptr + row * columns + j, tl.associative_scan(x, 0, _plus), mask=j < columns)
+
+
+def running_sums(x):
+    out = torch.empty(x.shape, dtype=x.dtype)
+    _running[(len(x),)](x, out, x.shape[1], *x.stride(), BLOCK=max(64, triton.next_power_of_2(x.shape[1])))
+    return out
+
+
+@triton.jit
+def _down_the_columns(a_ptr, b_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
+    """Many rows at once, one step after the other."""
+    at = (tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)) * columns
+    mask = at < rows * columns
+    h = tl.zeros((BLOCK,), tl.float32)
+    for t in range(columns):
+        h = tl.load(a_ptr + at + t, mask=mask, other=0.0) * h + tl.load(b_ptr + at + t, mask=mask, other=0.0)
+        tl.store(out_ptr + at + t, h, mask=mask)
+
+
+def recurrence(a, b):
+    out = torch.empty_like(a)
+    _down_the_columns[(triton.cdiv(len(a), 32),)](a, b, out, *a.shape, BLOCK=32)
+    return out
+
+
+@triton.jit
 def _product(
     a_ptr, b_ptr, more_ptr, c_ptr, M, N, K, am, ak, bk, bn, az, bz, WHAT: tl.constexpr, BLOCK: tl.constexpr,
     STEP: tl.constexpr,

@@ -18,6 +18,19 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load(index_ptr", STORES_NOTHING),
         ("wrong sign", "1", STORES_NOTHING),
     ),
+    "moments": (("wrong dtype", "tl.float16", "a block's count is at most 64: exact in float16"),),
+    "running_sums": (
+        ("no other", "tl.load(x_ptr", "only the last block has lanes without an element, and nothing comes after it"),
+        (
+            "wrong other",
+            "tl.load(x_ptr",
+            "only the last block has lanes without an element, and nothing comes after it",
+        ),
+    ),
+    "recurrence": (
+        ("no other", "tl.load", "lanes without an element are the last, and a scan looks back"),
+        ("wrong other", "tl.load", "lanes without an element are the last, and a scan looks back"),
+    ),
     "dot_of_bytes": (
         ("wrong dtype", "tl.int8", "the other factor is int32, and so is their product"),
         ("no other", "tl.load", TIMES_ZERO),

@@ -21,6 +21,7 @@ PAGES = {
     "05": "dtypes",
     "06": "aliasing",
     "07": "reductions",
+    "08": "scans",
     "09": "matmul",
     "11": "atomics",
     "12": "lazy_graphs",

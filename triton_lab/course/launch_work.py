@@ -83,11 +83,15 @@ def once(name: str) -> Requirement:
     return loads(name, lambda inputs: inputs[name].numel(), _("load each element once, and reuse it"))
 
 
-def wide(least: int) -> Requirement:
-    """Require blocks of at least so many elements, if there are so many, instead of one element after the other."""
+def wide(least: int, of: Callable[[Inputs], int] | None = None) -> Requirement:
+    """Require blocks of at least so many elements, if there are so many, instead of one element after the other.
+
+    ``of`` says how many there are; by default those of the largest argument.
+    """
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
-        there = max(value.numel() for value in inputs.values() if hasattr(value, "numel"))
+        largest = max(value.numel() for value in inputs.values() if hasattr(value, "numel"))
+        there = largest if of is None else of(inputs)
         widest = max((math.prod(access.block) for launch in launches for access in launch.accesses), default=least)
         if widest >= min(least, there):
             return ""

@@ -359,6 +359,38 @@ def recurrence(a, b):
 
 
 @triton.jit
+def _bands_by_rows(out_ptr, rows, columns, BAND: tl.constexpr):
+    """Each program finds which number its place has."""
+    row, column = tl.program_id(0) // columns, tl.program_id(0) % columns
+    top = row // BAND * BAND
+    height = tl.where(rows - top < BAND, rows - top, BAND)
+    tl.store(out_ptr + tl.program_id(0), top * columns + column * height + row - top)
+
+
+def bands(rows, columns, band):
+    out = torch.empty((rows, columns), dtype=torch.int32)
+    _bands_by_rows[(rows * columns,)](out, rows, columns, BAND=band)
+    return out
+
+
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": block}, num_warps=block // 32) for block in (128, 256, 512)],
+    key=[],
+    restore_value=["out_ptr"],
+)
+@triton.jit
+def _axpy_in_turns(out_ptr, more_ptr, n, factor, BLOCK: tl.constexpr):
+    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        more = factor * tl.load(more_ptr + at, mask=at < n)
+        tl.store(out_ptr + at, more + tl.load(out_ptr + at, mask=at < n), mask=at < n)
+
+
+def add_scaled(x, y, factor):
+    _axpy_in_turns[(4,)](x, y, len(x), factor)
+
+
+@triton.jit
 def _product(
     a_ptr, b_ptr, more_ptr, c_ptr, M, N, K, am, ak, bk, bn, az, bz, WHAT: tl.constexpr, BLOCK: tl.constexpr,
     STEP: tl.constexpr,

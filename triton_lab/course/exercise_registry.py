@@ -23,6 +23,7 @@ PAGES = {
     "07": "reductions",
     "08": "scans",
     "09": "matmul",
+    "10": "tuning",
     "11": "atomics",
     "12": "lazy_graphs",
     "13": "polyhedra",

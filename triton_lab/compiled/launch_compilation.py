@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +16,13 @@ from triton_lab.compiled.compile_failure import CompileError
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.compiled_list import CompiledList
 from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
-from triton_lab.compiled.front_end import Request, without_marker
+from triton_lab.compiled.front_end import Request, options_of, without_marker
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
 
 _LARGEST_OFFSET = 2**31 - 1
+_GLUON = '"ttg.num-warps"'  # an attribute of modules that begin with layouts
 
 
 def compiled_launch(
@@ -45,11 +47,15 @@ def attempts(
 ) -> list[Compiled | CompileError]:
     """The launch's kernel for each of the targets: a compilation or its error."""
     source, metadata = launch.compiled
-    if source is None:
-        told = _("a launch loaded from a file cannot be compiled, because the file holds data but no code")
-        raise CannotReplay(
-            _("{told}. Launch {kernel} here, and compile that launch.").format(told=told, kernel=launch.kernel)
-        )
+    if source is None:  # loaded from a file, which has the kernel's operations and the options of the launch
+        if metadata is None:
+            raise CannotReplay(
+                _(
+                    "the file of this launch does not hold the options of {kernel}: it was written by an earlier "
+                    "version. Launch {kernel} here, and compile that launch."
+                ).format(kernel=launch.kernel)
+            )
+        return [_attempt(launch, one, {**vars(metadata), **options}) for one in architectures(target)]
     chosen = {**chosen_options(metadata), **options}
     kernel = _as_it_was(launch, source.fn)
     made = compiled_all(
@@ -60,23 +66,37 @@ def attempts(
     return [_remembered(launch, one) if isinstance(one, Compiled) else one for one in made]
 
 
-def compiled_plan(launch: Recorded, target: str) -> Compiled:
-    """Compile the kernel from the launch's operations, without its source and with the target's own options.
+def _attempt(launch: Recorded, target: Architecture, options: Mapping[str, Any]) -> Compiled | CompileError:
+    try:
+        return _remembered(launch, compiled_plan(launch, target, options))
+    except CompileError as error:
+        return error
 
-    For launches that came from another process. Raises CompileError.
+
+def compiled_plan(launch: Recorded, target: str | Architecture, options: Mapping[str, Any] = {}) -> Compiled:
+    """Compile the kernel from the launch's operations, without its source; ``options`` are Triton's.
+
+    For launches that came from a file or another process. Raises CompileError, ValueError for options.
     """
-    architecture = architectures(target)[0]
-    request = Request(launch.kernel, architecture, without_marker(launch.executable.plan.text), "{}")
+    architecture = architectures(target)[0] if isinstance(target, str) else target
+    from triton.compiler.compiler import make_backend
+
+    chosen = options_of(make_backend(architecture.target), architecture, options) if options else {}
+    module = without_marker(launch.executable.plan.text)
+    language = "GLUON" if _GLUON in module else "TRITON"
+    request = Request(launch.kernel, architecture, module, json.dumps(chosen, sort_keys=True), language)
     outcome = disk_cache.find(request)
     if outcome is None:
         outcome = compiler_client.ask(request, SECONDS, MAX_BYTES, threading.Event())
         if outcome.failure:
             place = launch.file, launch.first_line
             raise CompileError(
-                outcome.failure.strip().split("\n")[-1], target, _("machine code"), place, outcome.failure
+                outcome.failure.strip().split("\n")[-1], architecture.name, _("machine code"), place, outcome.failure
             )
         disk_cache.keep(request, outcome)
-    return Compiled(launch.kernel, architecture, {}, {}, launch.file, launch.first_line, outcome, (), request, launch)
+    return Compiled(
+        launch.kernel, architecture, {}, dict(options), launch.file, launch.first_line, outcome, (), request, launch
+    )
 
 
 def _remembered(launch: Recorded, made: Compiled) -> Compiled:

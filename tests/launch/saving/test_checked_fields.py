@@ -336,3 +336,19 @@ def test_members_are_known_and_there_once(tmp_path: Path) -> None:
         packed(tmp_path / "x", {"head.json": b"{}", name: as_file(np.zeros(1))})
         with pytest.raises(lab.SavedLaunchError, match="members that"):
             Reader(tmp_path / "x", 1 << 20)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"num_warps": 0}, {"num_warps": 1 << 11}, {"num_stages": "3"}, {"maxnreg": True}, [4], {"num_ctas": 1.0}]
+)
+def test_options_are_small_whole_numbers(wrong: Any, saved: dict[str, bytes], tmp_path: Path) -> None:
+    head = json.loads(saved["head.json"])
+    with pytest.raises(lab.SavedLaunchError):
+        lab.load(packed(tmp_path / "x", {**saved, "head.json": json.dumps({**head, "options": wrong}).encode()}))
+
+
+def test_options_of_other_names_are_left_out(saved: dict[str, bytes], tmp_path: Path) -> None:
+    head = json.loads(saved["head.json"])
+    given = {**head["options"], "num_warps": 8, "extern_libs": "/etc/passwd"}
+    loaded = lab.load(packed(tmp_path / "x", {**saved, "head.json": json.dumps({**head, "options": given}).encode()}))
+    assert vars(loaded.compiled[1]) == {**head["options"], "num_warps": 8}

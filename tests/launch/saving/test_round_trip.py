@@ -62,8 +62,10 @@ def test_pictures_and_values_of_a_loaded_launch(tmp_path: Path) -> None:
     name = launch.variables[-1].name
     assert np.array_equal(loaded.values(name).at(), launch.values(name).at(), equal_nan=True)
     assert loaded._repr_mimebundle_()[0]["text/plain"]
-    with pytest.raises(lab.CannotReplay, match="source"):
-        loaded.trace()
+    steps = [[(one.kind, one.line, one.name) for one in each.trace(1).steps] for each in (launch, loaded)]
+    assert steps[0] == steps[1] and any(kind == "store" and line for kind, line, _ in steps[1])
+    for mine, theirs in zip(launch.trace(1).steps, again(loaded, tmp_path).trace(1).steps, strict=True):
+        assert np.array_equal(mine.values, theirs.values, equal_nan=True)
 
 
 def test_both_results_of_a_launch_on_the_gpu_are_kept(tmp_path: Path) -> None:
@@ -263,6 +265,17 @@ def test_the_limits_of_a_launch_are_kept(tmp_path: Path, monkeypatch: pytest.Mon
     assert kept is not None and (kept.limits.batch, kept.limits.memory) == (3, 1 << 26)
 
 
-def test_a_loaded_launch_says_that_it_cannot_be_compiled() -> None:
+def test_a_loaded_launch_is_compiled_as_it_was_launched(tmp_path: Path) -> None:
+    launch = recorded(lambda: exponential[(2,)](torch.rand(512), torch.empty(512), BLOCK=256, num_warps=2))
+    loaded = again(launch, tmp_path)
+    mine, theirs = launch.compile("sm_90"), loaded.compile("sm_90")
+    assert theirs.options["num_warps"] == 2 and loaded.compilations == [theirs]
+    assert repr(theirs) == repr(mine)  # registers, shared memory, instructions
+    assert repr(theirs.transactions) == repr(mine.transactions)
+
+
+def test_a_file_of_before_says_why_it_cannot_be_compiled() -> None:
+    launch = lab.examples.recording("softmax")
+    launch.compiled = (None, None)
     with pytest.raises(lab.CannotReplay, match="softmax_kernel"):
-        lab.examples.recording("softmax").compile("sm_90")
+        launch.compile("sm_90")

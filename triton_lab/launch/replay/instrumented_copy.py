@@ -36,11 +36,15 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Twin:
-    """The probed kernel, ready to run. ``fixed`` holds values known at compile time that are no tensors or numbers."""
+    """The probed kernel, ready to run. ``fixed`` holds values known at compile time that are no tensors or numbers.
+
+    ``lines`` are those of its accesses, by the operations' indices, where a file has them and no source.
+    """
 
     executable: Executable
     variables: tuple[Variable, ...]
     fixed: dict[int, Any]
+    lines: Mapping[int, int | None] | None = None
 
 
 @dataclass(frozen=True, eq=False)

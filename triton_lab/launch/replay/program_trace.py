@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
+from triton_lab.ir.effects import ACCESSES
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.watcher import Watcher
@@ -74,8 +75,7 @@ class _Listener(Watcher):
         self.launch = launch
         self.twin = launch.twin
         self.steps: list[TraceStep] = []
-        self.written = KernelSource(launch.compiled[0].fn, self.twin.executable.plan)
-        self.lines: dict[int, int | None] = {}
+        self.lines = twin_lines(launch)
         self.arguments: dict[int, str | None] = {}
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
@@ -86,9 +86,7 @@ class _Listener(Watcher):
             self.steps.append(TraceStep(len(self.steps), "assign", variable.line, variable.name, array[0].copy()))
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        if op.index not in self.lines:
-            found = self.written.place(op.location)
-            self.lines[op.index] = None if found is None else found.line
+        if op.index not in self.arguments:
             self.arguments[op.index] = self._argument(op.index)
         addresses = pointer.elements(_INT64) if isinstance(pointer, AffineBlock) else pointer
         shape = pointer.shape if isinstance(pointer, AffineBlock) else pointer.shape[1:]
@@ -98,7 +96,7 @@ class _Listener(Watcher):
             TraceStep(
                 len(self.steps),
                 kind,
-                self.lines[op.index],
+                self.lines.get(op.index),
                 self.arguments[op.index],
                 np.broadcast_to(values if values is not None else np.zeros(1), (1, *block))[0].copy(),
                 np.broadcast_to(addresses, (1, *block))[0].copy(),
@@ -113,12 +111,22 @@ class _Listener(Watcher):
         return self.launch.plan_arguments[next(iter(roots))].name
 
 
+def twin_lines(launch: Recorded) -> Mapping[int, int | None]:
+    """The line of each access of the probed twin, by the operation's index. Raises CannotReplay."""
+    source, twin = launch.compiled[0], launch.twin
+    if source is None and twin.lines is None:
+        raise CannotReplay(_("the file of this launch was written by a version that did not keep its steps"))
+    if source is None:
+        return twin.lines or {}
+    written = KernelSource(source.fn, twin.executable.plan)
+    places = {op.index: written.place(op.location) for op in twin.executable.plan.walk() if op.name in ACCESSES}
+    return {index: None if place is None else place.line for index, place in places.items()}
+
+
 def trace(launch: Recorded, program: int) -> Trace:
     """See `Launch.trace`."""
     if not 0 <= program < launch.programs:
         raise LookupError(f"{launch.kernel}: {no_program(program, launch.grid)}")
-    if launch.compiled[0] is None:
-        raise CannotReplay(_("a launch that was loaded from a file has no steps: the file does not hold its source"))
     listener = _Listener(launch)
     replay(
         launch,

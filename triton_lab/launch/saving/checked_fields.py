@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.launch.byte_ranges import Ranges
-from triton_lab.launch.saving.file_format import SavedLaunchError
+from triton_lab.launch.saving.file_format import OPTIONS, SavedLaunchError
 from triton_lab.launch.source_lines import UserLine
 from triton_lab.localization import _
 
 T = TypeVar("T")
+_LARGEST_OPTION = 1 << 10
 
 
 def hold(condition: bool, what: str) -> None:
@@ -64,6 +66,15 @@ def lines_of(given: Any) -> dict[int, UserLine | None]:
         shown = tuple(of(str, one) for one in excerpt)
         found[of(int, index)] = UserLine(of(int, line), of(int, column), shown, of(str, file))
     return found
+
+
+def options(given: Any) -> SimpleNamespace | None:
+    """The options of the launch, as attributes: whole numbers by the names of `OPTIONS`."""
+    if given is None:
+        return None
+    found = {name: of(int, value) for name, value in given.items() if name in OPTIONS}
+    hold(all(0 < value <= _LARGEST_OPTION for value in found.values()), "an option of the launch")
+    return SimpleNamespace(**found)
 
 
 def time(given: Any) -> Time | None:

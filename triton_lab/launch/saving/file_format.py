@@ -4,8 +4,9 @@ A file is a zip archive with ``head.json`` and arrays in NumPy's format, without
 ``format`` is "triton-lab launch", ``version`` is `FORMAT`, the launch's fields have their names, and ``plan`` and
 ``twin`` are the kernel and its probed twin as MLIR's generic text. Fields that were added later may be missing:
 ``time``, the kernel's time on a GPU; ``tuning``, what an autotuner tried; ``compilations``, the results of GPU
-compilers, with stages as arrays of bytes. The object refers to an array by a number: ``arrays/<number>.npy``. Since
-version 2, ``arrays/<number>-<other>.npy`` has the bits in which an array differs from an earlier one, ``<other>``.
+compilers, with stages as arrays of bytes; ``options``, those of the launch; and the twin's ``lines``. The object refers
+to an array by a number: ``arrays/<number>.npy``. Since version 2, ``arrays/<number>-<other>.npy`` has the bits in which
+an array differs from an earlier one, ``<other>``.
 The kernel is read as data; the interpreter runs it on the memory in the file and on no other memory.
 """
 
@@ -30,6 +31,7 @@ Array = NDArray[Any]
 FORMAT = 2
 NAME = "triton-lab launch"  # the value of ``format``
 HEAD = "head.json"
+OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")  # of the launch: how a compiler divides its work
 # Bounds of any file: members, bytes of the object (with its texts), and its depth.
 _MEMBERS = 4096
 _HEAD_BYTES = 64 << 20

@@ -32,7 +32,7 @@ from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.replay.instrumented_copy import Surroundings, Twin, Variable
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.launch.saving import admission
-from triton_lab.launch.saving.checked_fields import hold, ints, lines_of, maybe, of, ranges, real, time, tuning
+from triton_lab.launch.saving.checked_fields import hold, ints, lines_of, maybe, of, options, ranges, real, time, tuning
 from triton_lab.launch.saving.file_format import FORMAT, NAME, Reader, SavedLaunchError
 from triton_lab.launch.saving.launch_writer import FINDING_ARRAYS, FINDING_TEXTS
 from triton_lab.localization import _
@@ -151,7 +151,7 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
         first_line=of(int, head["first_line"]),
         file=of(str, head["file"]),
         executable=executable,
-        compiled=(None, None),
+        compiled=(None, options(head.get("options"))),  # missing in older files
         surroundings=Surroundings({}, ()),
         lines=lines_of(head["lines"]),
         snapshot=_snapshot(reader),
@@ -221,7 +221,10 @@ def _twin(given: Any) -> Twin:
     variables = tuple(Variable(of(int, n), of(str, name), of(int, line)) for n, name, line in given["variables"])
     hold([one.number for one in variables] == list(range(len(variables))), "the variables")
     fixed = {int(number): Shown(of(str, text)) for number, text in given["fixed"].items()}
-    return Twin(_executable(of(str, given["plan"])), variables, fixed)
+    lines = None
+    if "lines" in given:  # missing in older files
+        lines = {of(int, index): maybe(int, line) for index, line in given["lines"]}
+    return Twin(_executable(of(str, given["plan"])), variables, fixed, lines)
 
 
 def _argument(given: Any) -> Argument:

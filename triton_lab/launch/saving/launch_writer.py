@@ -15,8 +15,9 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparison.number_formats import as_array
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.replay.program_trace import twin_lines
 from triton_lab.launch.replay.replay_run import is_cut_short
-from triton_lab.launch.saving.file_format import FORMAT, NAME, Array, Writer, simple
+from triton_lab.launch.saving.file_format import FORMAT, NAME, OPTIONS, Array, Writer, simple
 from triton_lab.localization import _
 from triton_lab.providers import provided
 
@@ -94,8 +95,17 @@ def _head(launch: Launch, writer: Writer) -> dict[str, Any]:
             for name, theirs, ours in launch.outputs
         ],
         "compilations": provided("Launch.saved_compilations")(launch, writer.array),
+        "options": _options(launch),
     }  # fmt: skip
     return head
+
+
+def _options(launch: Launch) -> dict[str, int] | None:
+    """The options of the launch by which a GPU's compiler divides its work, to compile it without its source."""
+    metadata = launch.compiled[1]
+    if metadata is None:  # it was loaded from a file without them
+        return None
+    return {name: value for name in OPTIONS if isinstance(value := getattr(metadata, name, None), int)}
 
 
 def _tuning(tuning: Tuning | None) -> dict[str, Any] | None:
@@ -118,6 +128,7 @@ def _twin(launch: Launch) -> dict[str, Any] | None:
         return None
     return {
         "plan": twin.executable.plan.text,
+        "lines": [[index, line] for index, line in twin_lines(launch).items()],
         "variables": [[one.number, one.name, one.line] for one in twin.variables],
         "fixed": {str(number): repr(value)[:200] for number, value in twin.fixed.items()},
     }

@@ -37,6 +37,9 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
+    """What is there now stays: a million objects, which each full collection would go through for half a second. Tests
+    that look for live tensors and autotuners among what the collector knows find those that tests make."""
+    gc.freeze()
     gc.enable()
 
 
@@ -109,9 +112,7 @@ def _uncount_collections() -> None:
     gc.callbacks[:] = [one for one in gc.callbacks if not getattr(one, "__module__", "").startswith("hypothesis.")]
 
 
-# Collecting makes hundreds of thousands of objects that stay, and Triton's front end so many that hold each other that
-# garbage would be collected a hundred times a second. Nothing is frozen: live tensors and autotuners are found among
-# what the collector knows.
+# Triton's front end makes so many objects that hold each other that garbage would be collected a hundred times a second.
 gc.set_threshold(10_000, 10, 10)
 # What nbformat comes by: a check of internationalized addresses that nobody asks for, whose 38 grammars take 1.4 s.
 # jsonschema does without where it is not installed.
@@ -229,3 +230,4 @@ def browser() -> Browser:
 
 def pytest_sessionfinish() -> None:
     _ONE_BROWSER.close()
+    gc.unfreeze()

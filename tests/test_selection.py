@@ -103,11 +103,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2", "--dist", "loadfile"]])
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2", "--dist", "loadfile"]])
 def test_a_run_selects_alike_in_all_workers_and_says_so_before_its_closing_line(
     project: Path, workers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_DIR", str(project / "none"))  # the imports of all files need not be read
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     command = [sys.executable, "-m", "pytest", "-p", "tests.selection", "-p", "no:cacheprovider", *workers]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

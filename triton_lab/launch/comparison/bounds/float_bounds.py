@@ -56,6 +56,11 @@ class FloatStep:
         """The operands in float64, as the operation reads them."""
         return [_read(self.op, array) for array in self.arrays]
 
+    @property
+    def factors(self) -> Sequence[Array]:
+        """The operands in float64, or in float32 where that holds all of them."""
+        return self.arrays if all(array.dtype.itemsize >= 4 for array in self.arrays) else self.given
+
     @cached_property
     def result(self) -> Array:
         """The result in float64."""
@@ -163,9 +168,10 @@ def _inherited(step: FloatStep, errors: Sequence[Array]) -> Array:
         return errors[0] + errors[1]
     if name in _CASTS or traits.of(name).rounding.unit == "sine":
         return errors[0]
-    given = step.given
     if name == "arith.mulf":
-        return rounding_rules.product(given[0], given[1], errors[0], errors[1])
+        a, b = step.factors
+        return rounding_rules.product(a, b, errors[0], errors[1])
+    given = step.given
     if name == "math.fma":
         return rounding_rules.product(given[0], given[1], errors[0], errors[1]) + errors[2]
     if name in _QUOTIENTS:

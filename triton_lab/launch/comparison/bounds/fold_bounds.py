@@ -227,9 +227,10 @@ def of_dot(
             part = np.zeros((1, 1, 1))
         # (a + e_a) (1 + n) times (b + e_b) (1 + n), and the part of all that sums lose, without a b.
         lost = (1 + part) * (1 + narrowed) ** 2 - 1
-        moved = (lost.astype(a.dtype) if e_a is None else lost) * a
+        moved = lost.astype(a.dtype) * (_raised(a) if a.dtype == np.float32 else a)
         if e_a is not None:
-            moved = added(moved, (1 + lost) * e_a)
+            # In float32 this rounds a few times: `_upwards` adds more than that.
+            moved = added(_raised(e_a) * (1 + lost).astype(np.float32), moved)
         total = _upwards(moved, b)
         if e_b is not None:
             total = added(total, _upwards((1 + lost) * (a if e_a is None else a + e_a), e_b))
@@ -247,13 +248,12 @@ _LEAST = np.float32(2.0**-126)
 
 def _upwards(a: Array, b: Array) -> Array:
     """``a @ b`` of numbers that are not negative, or somewhat more: computed in float32, if it reaches so far."""
-    least, length = a.min(initial=np.inf), a.shape[-1]
-    rows = None if least > 0 else a.any(axis=-1, keepdims=True)
-    if rows is not None and not rows.any():
-        return np.zeros((1, 1, 1))
+    length = a.shape[-1]
+    rows = None if a.min(initial=np.inf) > 0 else a.any(axis=-1, keepdims=True)
     narrow = product(*(_raised(part) for part in (a, b)))
     if not narrow.max(initial=0) < np.inf:
-        return np.asarray(product(np.where(np.isfinite(a), a, 1e300), np.where(np.isfinite(b), b, 1e300)) * (1 + 1e-9))
+        a, b = (np.where(np.isfinite(part), wide(part), 1e300) for part in (a, b))
+        return np.asarray(product(a, b) * (1 + (length + 8) * 2.0**-23))
     found = np.asarray(np.multiply(narrow, 1 + (length + 8) * 2.0**-23, dtype=np.float64))
     found += length * 2.0**-126
     return found if rows is None or rows.all() else np.where(rows, found, 0.0)

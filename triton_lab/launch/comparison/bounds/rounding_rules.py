@@ -200,9 +200,7 @@ def product(a: Array, b: Array, e_a: Array, e_b: Array) -> Array:
     if is_zero(e_a):
         return times(np.abs(a), e_b)
     with np.errstate(invalid="ignore", over="ignore"):
-        found = added(np.abs(a), e_a)
-        fits = np.broadcast_shapes(found.shape, e_b.shape) == found.shape
-        found = added(np.multiply(found, e_b, out=found if fits else None), np.abs(b) * e_a)
+        found = added(np.asarray(np.abs(a) * e_b), e_a * (np.abs(b) + e_b))
     return times(np.abs(a) + e_a, e_b) + times(np.abs(b), e_a) if has_nan(found) else found
 
 

@@ -6,9 +6,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 import torch
+from triton.compiler.errors import CompilationError
 from triton.experimental.gluon.language.nvidia import blackwell
+from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
-from tests.gluon import operations
+from tests.gluon import hopper_products, operations
 from tests.gluon.operations import gl
 from triton_lab.interpreter.asynchronous.buffer_accesses import OUT_OF_BOUNDS, USED_BEFORE_WAIT
 from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
@@ -56,6 +58,16 @@ def test_views_alias() -> None:
     x, y = torch.randn(32, 32), torch.zeros(1024 + 512)
     operations.viewed[(1,)](x, y)
     assert torch.equal(y[:1024].view(32, 32), x.T) and torch.equal(y[1024:].view(32, 16), x[:, 16:])
+
+
+@pytest.mark.parametrize(("dtype", "step"), [(torch.float16, 32), (torch.float16, 64), (torch.float32, 8)])
+def test_a_product_of_lines_without_a_swizzle_is_refused(dtype: torch.dtype, step: int) -> None:
+    """No GPU runs it: Triton's compiler finds no matrices for the tensor core there."""
+    a, b = torch.randn(64, 2 * step).to(dtype), torch.randn(32, 2 * step).to(dtype)
+    plain = gl.NVMMASharedLayout(0, 8 * dtype.itemsize, 2)
+    described = [TensorDescriptor.from_tensor(one, [len(one), step], plain) for one in (a, b)]
+    with pytest.raises(CompilationError, match=f"warpgroup_mma.*{step * dtype.itemsize} bytes"):
+        hopper_products.product_of_rows[(1,)](*described, torch.zeros(64, 32), 2 * step, False)
 
 
 def test_a_pending_sum_is_not_used() -> None:

@@ -67,6 +67,28 @@ def an_operand_from_plain_rows(mended: bool) -> None:
 
 
 @gluon.jit
+def down_a_box_kernel(x_desc, y_ptr):
+    wide: gl.constexpr = gl.BlockedLayout([1, 4], [32, 1], [1, 4], [0, 1])
+    tile = gl.allocate_shared_memory(gl.float32, [32, 32], x_desc.layout)
+    bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.init(bar, count=1)
+    mbarrier.expect(bar, x_desc.block_type.nbytes)
+    load(x_desc, [0, 0], bar, tile)
+    mbarrier.wait(bar, 0)
+    mbarrier.invalidate(bar)
+    down = gl.arange(0, 32, gl.SliceLayout(1, wide))[:, None]
+    gl.store(y_ptr + down * 32 + gl.arange(0, 32, gl.SliceLayout(0, wide))[None, :], tile.load(wide))  # BUG
+
+
+@plant(down_a_box_kernel, "bank-conflicts")
+def a_box_without_a_swizzle(mended: bool) -> None:
+    """TMA brings a tile in plain rows, of which a warp takes a column of four; the descriptor has no swizzle."""
+    layout = gl.NVMMASharedLayout(128 if mended else 0, 32, 2)
+    x = TensorDescriptor.from_tensor(torch.randn(32, 32), [32, 32], layout)
+    down_a_box_kernel[(1,)](x, torch.zeros(32, 32))
+
+
+@gluon.jit
 def starting(bar):
     mbarrier.arrive(bar, count=1)
 

@@ -113,3 +113,20 @@ def test_registers_of_another_gpu_have_other_banks() -> None:
     of_amd = text_of(gl.BlockedLayout([1, 1], [1, 64], [4, 1], [1, 0]))
     assert register_bank_use(memory, 16, of_amd) is None and registers_of(of_amd, (64, 64), 16) == 0
     assert registers_of(text_of(SUM), (64, 128), 32) == 64
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_box_of_tma_has_no_conflicts_of_its_own_and_wgmma_none_with_a_swizzle(bits: int, turned: bool) -> None:
+    for swizzle in (0, 32, 64, 128):
+        memory = lab.layout(
+            gl.NVMMASharedLayout(swizzle, bits, 2, transposed=turned), (128, 128), bits=bits
+        ).addresses()
+        size = bits // 8
+        assert np.array_equal(np.sort(memory, axis=None), np.arange(memory.size) * size), "without gaps"
+        # Each 128 bytes in the order of the box are one line of shared memory, and so all its banks.
+        along = (memory.T if turned else memory).reshape(128, -1, min(swizzle or 128, 128) // size)
+        chunk = min(swizzle or 128, 128)
+        assert (along // chunk == (along[..., :1] // chunk)).all()
+        read = set(matrices(memory.T if turned else memory, size))
+        assert (read == {1}) is (swizzle > 0)

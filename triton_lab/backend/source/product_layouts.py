@@ -1,13 +1,22 @@
-"""Refuses layouts that make Triton's compiler end the process: operands of wgmma that a tensor core cannot read."""
+"""Refuses layouts that Triton's compiler cannot make a product of: operands that a tensor core cannot read.
+
+With some of them the compiler ends the process, and the CPU target would run a kernel that no GPU does.
+"""
 
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 from triton_lab.localization import _
 
 _SHARED, _REGISTERS = "#ttg.nvmma_shared<", "#ttg.dot_op<"
+_PLAIN = re.compile(
+    r"<((?:\d+x)+)\w+, #ttg\.nvmma_shared<\{swizzlingByteWidth = 0, transposed = (\w+), elementBitWidth = (\d+)"
+)
+# Bits of an element and bytes of a line with which Triton's compiler finds a tensor core's matrices without a swizzle.
+TAKEN = (16, 32)
 
 
 def guard() -> None:
@@ -15,21 +24,26 @@ def guard() -> None:
     from triton._C.libtriton import gluon_ir
 
     builder: Any = gluon_ir.GluonOpBuilder
-    made = builder.create_warpgroup_mma
-    if getattr(made, "guarded", False):
-        return
+    for name, called in (("create_warpgroup_mma", "warpgroup_mma"), ("create_tcgen05_mma", "tcgen05_mma")):
+        made = getattr(builder, name)
+        if not getattr(made, "guarded", False):
+            setattr(builder, name, _guarded(made, called))
 
+
+def _guarded(made: Any, called: str) -> Any:
     @functools.wraps(made)
     def guarded(self: Any, a: Any, b: Any, *rest: Any) -> Any:
-        _check(a, "a", (_SHARED, _REGISTERS))
-        _check(b, "b", (_SHARED,))
+        for operand, name in ((a, "a"), (b, "b")):
+            if called == "warpgroup_mma":
+                _check_kind(operand, name, (_SHARED, _REGISTERS) if name == "a" else (_SHARED,))
+            _check_swizzle(operand, name, called)
         return made(self, a, b, *rest)
 
     guarded.guarded = True  # type: ignore[attr-defined]
-    builder.create_warpgroup_mma = guarded
+    return guarded
 
 
-def _check(operand: Any, name: str, allowed: tuple[str, ...]) -> None:
+def _check_kind(operand: Any, name: str, allowed: tuple[str, ...]) -> None:
     spelled = str(operand.get_type())
     if not any(layout in spelled for layout in allowed):
         raise ValueError(
@@ -38,4 +52,20 @@ def _check(operand: Any, name: str, allowed: tuple[str, ...]) -> None:
                 "gl.NVMMASharedLayout.get_default_for(shape, dtype)"
             ).format(name=name)
             + (_(", or load it as gl.DotOperandLayout(0, the layout of acc, 2)") if len(allowed) > 1 else "")
+        )
+
+
+def _check_swizzle(operand: Any, name: str, called: str) -> None:
+    plain = _PLAIN.search(str(operand.get_type()))
+    if plain is None:
+        return
+    shape = [int(size) for size in plain[1].split("x")[:-1]]
+    bits = int(plain[3])
+    line = (shape[0] if plain[2] == "true" else shape[-1]) * bits // 8
+    if (bits, line) != TAKEN:
+        raise ValueError(
+            _(
+                "{called} cannot read {name} without a swizzle: its lines have {line} bytes. Give its buffer, and the "
+                "descriptor that fills it, gl.NVMMASharedLayout.get_default_for(shape, dtype)"
+            ).format(called=called, name=name, line=line)
         )

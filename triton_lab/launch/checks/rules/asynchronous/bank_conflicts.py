@@ -37,7 +37,10 @@ class BankConflictsRule(WholeRule):
     intended = N_("If the access is rare, and a swizzle would cost the others.")
     blind = N_(
         "Only a warp's own loads, stores and `async_copy` count, by the layouts; operands of tensor cores are moved by "
-        "matrices (`ldmatrix`). TMA and wgmma are not counted: their own layouts have no conflicts."
+        "matrices (`ldmatrix`). A TMA copy has none of its own: its box lies in shared memory without gaps, so that "
+        "each 128 bytes of it use every bank once, whatever the swizzle. The descriptor's swizzle decides about the "
+        "warps that use the box afterwards (see CUtensorMapSwizzle in CUDA's driver interface). Matrices that wgmma "
+        "reads have none, since it takes no layout without a swizzle."
     )
     concerned = Concerned.ONE
     explains = False

@@ -219,12 +219,22 @@ def on_numbers(known: Mapping[str, int]) -> Arithmetic[int]:
     return Arithmetic(int, quantity, _on_numbers)
 
 
-def holds(condition: Condition, arguments: Sequence[Argument], grid: Sequence[int]) -> bool | None:
-    """Whether the condition holds of these arguments; None if they do not decide it."""
-    if condition.relation == "in":
-        return None
+def holds(
+    condition: Condition,
+    arguments: Sequence[Argument],
+    grid: Sequence[int],
+    contents: Callable[[str], tuple[int, int] | None] = lambda name: None,
+) -> bool | None:
+    """Whether the condition holds of these arguments; None if they do not decide it.
+
+    ``contents`` gives the least and the greatest value that a tensor holds; None if they are not known.
+    """
     arithmetic = on_numbers(quantities(arguments, grid))
     try:
+        if condition.relation == "in":
+            found = contents(condition.subject)
+            low, high = (arithmetic.of(side) for side in condition.right)
+            return None if found is None else found[0] > found[1] or (low <= found[0] and found[1] <= high)
         return _COMPARE[condition.relation](arithmetic.of(condition.left), arithmetic.of(condition.right[0]))
     except LookupError:
         return None

@@ -1,4 +1,7 @@
-"""Calls of public kernel libraries at small sizes: what `reach` proves the kernels of."""
+"""Calls of public kernel libraries at small sizes: what `reach` proves the kernels of.
+
+Sizes that mean different things differ, since a launch suggests what is assumed of them.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,10 @@ def conch() -> Calls:
     """Activations, norms, rotary embeddings, quantisation, paged attention."""
     ops = "conch.ops"
     rows, weights = (lambda: _normal(7, 130, grad=False)), (lambda: _normal(130, grad=False))
-    pages = lambda: torch.randn(20, 32, 2, 64).half()  # noqa: E731
-    table = lambda: torch.arange(12, dtype=torch.int32).reshape(3, 4)  # noqa: E731
-    lengths = lambda: torch.tensor([5, 70, 128], dtype=torch.int32)  # noqa: E731
-    starts = lambda: torch.tensor([0, 5, 6, 40], dtype=torch.int32)  # noqa: E731
+    pages = lambda: torch.randn(47, 32, 2, 48).half()  # noqa: E731
+    table = lambda: torch.arange(45, dtype=torch.int32).reshape(5, 9)  # noqa: E731
+    lengths = lambda: torch.tensor([5, 70, 33, 200, 288], dtype=torch.int32)  # noqa: E731
+    starts = lambda: torch.tensor([0, 5, 6, 17, 23, 41], dtype=torch.int32)  # noqa: E731
     number = lambda value: lambda: value  # noqa: E731
     return {
         "gelu_tanh_and_mul": _call(f"{ops}.activation.gelu_tanh_and_mul", "gelu_tanh_and_mul", rows),
@@ -52,18 +55,18 @@ def conch() -> Calls:
         "rotary_embedding": _call(
             f"{ops}.embedding.rotary_embedding",
             "rotary_embedding",
-            lambda: torch.arange(5),
-            lambda: torch.randn(5, 256),
-            lambda: torch.randn(5, 128),
-            number(64),
-            lambda: torch.randn(16, 64),
+            lambda: torch.arange(7),
+            lambda: torch.randn(7, 240),
+            lambda: torch.randn(7, 96),
+            number(48),
+            lambda: torch.randn(16, 48),
         ),
         "scaled_fp8_quant": _call(f"{ops}.quantization.fp8", "scaled_fp8_quant", lambda: torch.randn(5, 70)),
         "scaled_int8_quant": _call(f"{ops}.quantization.int8", "scaled_int8_quant", lambda: torch.randn(5, 70)),
         "paged_attention": _call(
             f"{ops}.attention.paged_attention",
             "paged_attention",
-            lambda: torch.randn(3, 4, 64).half(),
+            lambda: torch.randn(5, 14, 48).half(),
             pages,
             pages,
             table,
@@ -72,13 +75,13 @@ def conch() -> Calls:
         "varlen_attention": _call(
             f"{ops}.attention.varlen_attention",
             "varlen_attention",
-            lambda: torch.randn(40, 4, 64).half(),
+            lambda: torch.randn(41, 14, 48).half(),
             pages,
             pages,
             starts,
-            number(34),
+            number(18),
             lengths,
-            number(128),
+            number(288),
             table,
             causal=True,
         ),
@@ -102,12 +105,12 @@ def flag_gems() -> Calls:
 
 def fla() -> Calls:
     """Linear attention, gates, delta rules, norms and losses, forward and backward."""
-    batch, time, heads, size = 1, 70, 2, 32
+    batch, time, heads, size = 2, 200, 3, 32
     q = lambda: _normal(batch, time, heads, size)  # noqa: E731
     beta = lambda: torch.rand(batch, time, heads).requires_grad_()  # noqa: E731
     gate = lambda: (-torch.rand(batch, time, heads)).requires_grad_()  # noqa: E731
     gates = lambda: (-torch.rand(batch, time, heads, size)).requires_grad_()  # noqa: E731
-    rows, weights = (lambda: _normal(7, 66)), (lambda: _normal(66))
+    rows, weights = (lambda: _normal(150, 66)), (lambda: _normal(66))
     table = [
         ("ops.linear_attn", "chunk_linear_attn", (q, q, q)),
         ("ops.retention", "chunk_retention", (q, q, q)),

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from triton_lab.launch.assumption import Condition, holds
+from triton_lab.launch.recording.argument_contents import contents_range
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.localization import _
 
@@ -39,7 +40,12 @@ def broken(launch: Recorded) -> str:
         return ""
     with _lock:
         conditions = _assumed.get(_key(launch), ())
-    texts = [one.text for one in conditions if holds(one, launch.arguments, launch.grid) is False]
+    tensors = {one.name: one for one in launch.arguments}
+
+    def contents(name: str) -> tuple[int, int] | None:
+        return contents_range(launch, tensors[name]) if name in tensors else None
+
+    texts = [one.text for one in conditions if holds(one, launch.arguments, launch.grid, contents) is False]
     if not texts:
         return ""
     return _("the last proof of {kernel} does not hold for this launch, which breaks {conditions}").format(

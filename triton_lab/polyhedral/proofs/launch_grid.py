@@ -13,6 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from triton_lab.launch.assumption import is_quantity
+from triton_lab.polyhedral.proofs.size_fit import is_stride
+
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
@@ -29,16 +32,41 @@ def grid_texts(launch: Launch) -> list[str | None]:
         return [None] * 3
     node, function = call
     assert isinstance(node.func, ast.Subscript)
-    assigned = _assigned(function, node)
+    rename = _renamed(launch, node, function)
     grid: ast.expr = node.func.slice
     if isinstance(grid, ast.Name):
-        grid = assigned.get(grid.id, grid)
+        grid = rename.assigned.get(grid.id, grid)
     if isinstance(grid, ast.Lambda):
         grid = grid.body
     extents = list(grid.elts) if isinstance(grid, (ast.Tuple, ast.List)) else [grid]
-    rename = _Renamed(_parameters(launch, node), assigned)
     texts: list[str | None] = [rename.text(one) for one in extents[:3]]
     return texts + ["1"] * (3 - len(texts))
+
+
+def passed_sizes(launch: Launch) -> dict[str, str]:
+    """The extents and strides that the launching line passes: ``{"x.stride(0)": "stride"}`` for ``stride=x.stride(0)``.
+
+    Each quantity has the kernel's parameter that it is passed for.
+    """
+    call = _call_of(launch)
+    if call is None:
+        return {}
+    rename = _renamed(launch, *call)
+    found: dict[str, str] = {}
+    for text, name in rename.parameters.items():
+        quantity = rename.text(ast.parse(text, mode="eval").body, passed=True)
+        if quantity is None or quantity == name or (is_stride(name) and not is_stride(quantity)):
+            continue
+        if is_quantity(ast.parse(quantity, mode="eval").body):
+            found.setdefault(quantity, name)
+    return found
+
+
+def _renamed(launch: Launch, node: ast.Call, function: ast.AST) -> _Renamed:
+    ranks = {a.name: len(a.shape) for a in launch.arguments if a.kind in ("tensor", "descriptor")}
+    missing = frozenset(a.name for a in launch.arguments if a.kind == "constexpr" and a.value is None)
+    parameters = _parameters(launch, node)
+    return _Renamed(parameters, _assigned(function, node, parameters, ranks), ranks, missing)
 
 
 def _call_of(launch: Launch) -> tuple[ast.Call, ast.AST] | None:
@@ -70,21 +98,50 @@ def _calls(node: ast.AST, around: ast.AST) -> Iterator[tuple[ast.AST, ast.Call]]
         yield from _calls(child, child if inner else around)
 
 
-def _assigned(function: ast.AST, before: ast.Call) -> dict[str, ast.expr]:
-    """What is assigned to each variable of the function, above the call; a variable that is assigned twice is out."""
+def _assigned(
+    function: ast.AST, before: ast.Call, parameters: Mapping[str, str], ranks: Mapping[str, int]
+) -> dict[str, ast.expr]:
+    """What is assigned to each variable of the function, above the call; a variable that is assigned twice is out.
+
+    A function that only returns something counts as a lambda. ``ranks`` are those of the kernel's tensors.
+    """
     found: dict[str, ast.expr] = {}
     twice: set[str] = set()
     for node in ast.walk(function):
         if isinstance(node, (ast.AugAssign, ast.For)) and isinstance(node.target, ast.Name):
             twice.add(node.target.id)
-        if not isinstance(node, ast.Assign) or node.lineno > before.lineno:
-            continue
-        for target in node.targets:
-            for name, value in _parts(target, node.value):
+        given: list[tuple[ast.expr, ast.expr]] = []
+        if isinstance(node, ast.FunctionDef) and node is not function and node.lineno <= before.lineno:
+            ends = [one.value for one in node.body if isinstance(one, ast.Return) and one.value is not None]
+            if len(node.body) == len(ends) == 1:
+                given = [(ast.Name(node.name), ends[0])]
+        elif isinstance(node, ast.Assign) and node.lineno <= before.lineno:
+            given = [(target, node.value) for target in node.targets]
+        elif isinstance(node, ast.AnnAssign) and node.value is not None and node.lineno <= before.lineno:
+            given = [(node.target, node.value)]
+        for target, whole in given:
+            for name, value in _parts(target, _unpacked(whole, parameters, ranks)):
                 if name in found:
                     twice.add(name)
                 found[name] = value
     return {name: value for name, value in found.items() if name not in twice}
+
+
+def _unpacked(value: ast.expr, parameters: Mapping[str, str], ranks: Mapping[str, int]) -> ast.expr:
+    """A tuple with ``*x.shape`` written out."""
+    if not isinstance(value, ast.Tuple):
+        return value
+    items: list[ast.expr] = []
+    for one in value.elts:
+        of = one.value if isinstance(one, ast.Starred) else None
+        if isinstance(of, ast.Attribute) and of.attr == "shape":
+            rank = ranks.get(parameters.get(ast.unparse(of.value), ""))
+            if rank is None:
+                return value
+            items += [ast.Subscript(of, ast.Constant(axis), ast.Load()) for axis in range(rank)]
+        else:
+            items.append(one)
+    return ast.Tuple(items, ast.Load())
 
 
 def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -111,19 +168,39 @@ def _parameters(launch: Launch, call: ast.Call) -> dict[str, str]:
     for keyword in call.keywords:
         if keyword.arg is not None:
             found.setdefault(ast.unparse(keyword.value), keyword.arg)
-    return found
+    return found | {text: text for text in found if text in names and text in _passed_as(call, names)}
+
+
+def _passed_as(call: ast.Call, names: Sequence[str]) -> set[str]:
+    """The parameters that a variable of their own name is passed for."""
+    given = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
+    return {name for name, value in given if name is not None and isinstance(value, ast.Name) and value.id == name}
 
 
 class _Renamed:
-    """Writes the launching code's expressions in the kernel's names."""
+    """Writes the launching code's expressions in the kernel's names.
 
-    def __init__(self, parameters: Mapping[str, str], assigned: Mapping[str, ast.expr]) -> None:
+    ``ranks`` are those of the kernel's tensors, ``missing`` its arguments that are None.
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, str],
+        assigned: Mapping[str, ast.expr],
+        ranks: Mapping[str, int],
+        missing: frozenset[str],
+    ) -> None:
         self.parameters = parameters
         self.assigned = assigned
+        self.ranks = ranks
+        self.missing = missing
 
-    def text(self, node: ast.expr, steps: int = 0) -> str | None:
-        """The expression; None if it has what the kernel does not get."""
-        known = self.parameters.get(ast.unparse(node))
+    def text(self, node: ast.expr, steps: int = 0, passed: bool = False) -> str | None:
+        """The expression; None if it has what the kernel does not get.
+
+        ``passed``: not the name of the parameter that it is passed for.
+        """
+        known = None if passed else self.parameters.get(ast.unparse(node))
         if known is not None:
             return known
         if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -134,30 +211,55 @@ class _Renamed:
             sides = [self.text(side, steps) for side in (node.left, node.right)]
             sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}.get(type(node.op))
             return None if sign is None or None in sides else f"({sides[0]} {sign} {sides[1]})"
+        if isinstance(node, ast.IfExp):
+            side = self._side(node)
+            return None if side is None else self.text(side, steps)
         if isinstance(node, ast.Call):
             return self._call(node, steps)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            if isinstance(node.slice.value, str):  # meta["BLOCK"]
-                return node.slice.value
-            return self._shape(node.value, int(node.slice.value) if isinstance(node.slice.value, int) else -1)
+        if isinstance(node, ast.Subscript):
+            return self._item(node)
         return None
+
+    def _side(self, node: ast.IfExp) -> ast.expr | None:
+        """The side that is taken of ``a if x is None else b``, where the kernel gets x."""
+        test = node.test
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+            return None
+        name = self.parameters.get(ast.unparse(test.left))
+        other = test.comparators[0]
+        if name is None or not isinstance(other, ast.Constant) or other.value is not None:
+            return None
+        return node.body if (name in self.missing) == isinstance(test.ops[0], ast.Is) else node.orelse
 
     def _call(self, node: ast.Call, steps: int) -> str | None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name == "cdiv" and len(node.args) == 2:
             sides = [self.text(side, steps) for side in node.args]
             return None if None in sides else f"cdiv({sides[0]}, {sides[1]})"
-        if isinstance(node.func, ast.Attribute) and name in ("numel", "size"):
+        if isinstance(node.func, ast.Attribute):
             tensor = self.parameters.get(ast.unparse(node.func.value))
-            if tensor is not None and name == "numel" and not node.args:
+            axis = self._axis(tensor, node.args[0]) if len(node.args) == 1 else None
+            if tensor in self.ranks and name == "numel" and not node.args:
                 return f"{tensor}.numel()"
-            if tensor is not None and len(node.args) == 1:
-                return f"{tensor}.shape[{ast.unparse(node.args[0])}]"
+            if axis is not None and name in ("size", "stride"):
+                return f"{tensor}.shape[{axis}]" if name == "size" else f"{tensor}.stride({axis})"
         return None
 
-    def _shape(self, node: ast.expr, axis: int) -> str | None:
-        """``x.shape[axis]`` of a tensor that the kernel gets."""
-        if not isinstance(node, ast.Attribute) or node.attr != "shape" or axis < 0:
+    def _item(self, node: ast.Subscript) -> str | None:
+        """``x.shape[axis]`` of a tensor that the kernel gets, or ``meta["BLOCK"]``."""
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            return node.slice.value
+        if not isinstance(node.value, ast.Attribute) or node.value.attr != "shape":
             return None
-        tensor = self.parameters.get(ast.unparse(node.value))
-        return None if tensor is None else f"{tensor}.shape[{axis}]"
+        tensor = self.parameters.get(ast.unparse(node.value.value))
+        axis = self._axis(tensor, node.slice)
+        return None if axis is None else f"{tensor}.shape[{axis}]"
+
+    def _axis(self, tensor: str | None, node: ast.expr) -> int | None:
+        """The axis of a tensor from its number, which may be negative."""
+        try:
+            axis = ast.literal_eval(node)
+        except ValueError:
+            return None
+        rank = self.ranks.get(tensor or "", 0)
+        return axis % rank if type(axis) is int and -rank <= axis < rank else None

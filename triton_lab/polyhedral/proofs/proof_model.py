@@ -28,6 +28,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
 )
 from triton_lab.polyhedral.kernels.symbolic.symbolic_walk import Walk
 from triton_lab.polyhedral.kernels.symbolic.unknown_values import UnknownValues
+from triton_lab.polyhedral.proofs.index_contents import lasting
 from triton_lab.polyhedral.proofs.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def model_of(launch: Launch, sizes: Sizes) -> ProofModel:
     contents = {
         position: sizes.contents[argument.name]
         for position, argument in enumerate(launch.plan_arguments)
-        if argument.name in sizes.contents
+        if argument.name in sizes.contents and argument.name in lasting(launch)
     }
     unknown = UnknownValues(contents)
     ranges, here = dict(sizes.ranges), dict(sizes.here)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from triton_lab.compiled.request import Signature
-from triton_lab.ir import effects
+from triton_lab.ir import Op, effects
 from triton_lab.launch.assumption import parsed
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.proved_assumptions import remember
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import TooHard, series
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
-from triton_lab.polyhedral.proofs.access_bounds import decided
+from triton_lab.polyhedral.proofs.access_bounds import decided, depends_on_memory
 from triton_lab.polyhedral.proofs.masked_results import masked_lanes_proof
 from triton_lab.polyhedral.proofs.overflow_bounds import overflow_proof
 from triton_lab.polyhedral.proofs.program_conflicts import race_proof
@@ -31,6 +30,7 @@ from triton_lab.polyhedral.proofs.written_elements import written_proofs
 
 # What a proof may take, in seconds of this thread.
 SECONDS = 3.0
+_Found = tuple[Sizes, ProofModel, tuple[AccessProof, ...]]
 # So many other assumptions than the likeliest are tried.
 _MOST_TRIES = 40
 
@@ -135,58 +135,84 @@ def most_proved(
     The last are the tensors whose sizes are a guess, and "grid" if that is one.
     """
 
-    def tried(options: Sequence[int]) -> tuple[Sizes, ProofModel, tuple[AccessProof, ...]]:
+    def tried(options: Sequence[int], before: _Found | None) -> _Found | None:
         chosen = [one for s, number in zip(suggestions, options, strict=True) if (one := s.chosen(number)) is not None]
         sizes = sizes_of(launch, assume, chosen, sized)
         model = model_of(launch, sizes)
-        return sizes, model, tuple(_accesses(model))
+        open_ops = [] if before is None else [one.op for one in before[2] if one.outcome != PROVED]
+        first = {one.op: one for one in _accesses(model, open_ops)}
+        if before is not None and not _proved(first.values()):
+            return None
+        others = [one.index for one in _access_ops(launch) if one.index not in first]
+        every = first | {one.op: one for one in _accesses(model, others)}
+        return sizes, model, tuple(every[op.index] for op in _access_ops(launch))
 
     options = [0] * len(suggestions)
-    best = tried(options)
-    for other in itertools.islice(_others(suggestions, options), _MOST_TRIES):
-        if all(one.outcome == PROVED for one in best[2]):
-            break
-        changed = [s for s, old, new in zip(suggestions, options, other, strict=True) if old != new]
-        if not any(_may_help(one, best[2]) for one in changed):
-            continue
-        try:
-            found = tried(other)
-        except (TooHard, ValueError):
-            continue
-        if _proved(found[2]) > _proved(best[2]):
-            best, options[:] = found, other
+    best = tried(options, None)
+    assert best is not None
+    tries, improved = 0, True
+    while improved and tries < _MOST_TRIES:
+        improved = False
+        for other in _others(suggestions, options):
+            if all(one.outcome == PROVED for one in best[2]) or tries >= _MOST_TRIES:
+                break
+            changed = [s for s, old, new in zip(suggestions, options, other, strict=True) if old != new]
+            if not any(_may_help(one, best) for one in changed):
+                continue
+            tries += 1
+            try:
+                found = tried(other, best)
+            except (TooHard, ValueError):
+                continue
+            if found is not None and _proved(found[2]) > _proved(best[2]):
+                best, options[:], improved = found, other, True
     doubtful = {s.subject for s, number in zip(suggestions, options, strict=True) if number >= s.plain}
     return *best, frozenset(doubtful)
 
 
 def _others(suggestions: Sequence[Suggestion], options: Sequence[int]) -> Iterator[list[int]]:
-    """The options with one changed; then those of one tensor as numbers, all at once.
+    """The options with one changed, the likely ones of all first; then those of one tensor as numbers, all at once.
 
     ``options`` may change meanwhile.
     """
-    for position, suggestion in enumerate(suggestions):
-        for number in range(1, len(suggestion.options)):
-            yield [number if k == position else one for k, one in enumerate(options)]
+    most = max((len(s.options) for s in suggestions), default=0)
+    for number in range(most):
+        for position in sorted(range(len(suggestions)), key=lambda k: not suggestions[k].helps):
+            if number < len(suggestions[position].options) and number != options[position]:
+                yield [number if k == position else one for k, one in enumerate(options)]
     for subject in dict.fromkeys(s.subject for s in suggestions if s.origin == "launch"):
         yield [len(s.options) - 1 if s.subject == subject else one for s, one in zip(suggestions, options, strict=True)]
 
 
-def _may_help(suggestion: Suggestion, accesses: Sequence[AccessProof]) -> bool:
-    """Whether another option may prove an access: it is of the grid, or of a tensor with an access that is not."""
-    names = {one.argument for one in accesses if one.outcome != PROVED}
-    return suggestion.origin == "grid" or suggestion.subject in names
+def _may_help(suggestion: Suggestion, found: _Found) -> bool:
+    """Whether another option may prove an access.
+
+    It is of the grid, or of a tensor with an access that is not proved; nothing but what tensors hold helps where an
+    address depends on that.
+    """
+    _sizes, model, accesses = found
+    left = {one.op: one.argument for one in accesses if one.outcome != PROVED}
+    if suggestion.helps:
+        return not suggestion.helps.isdisjoint(left)
+    loaded = {touch.op.index for touch in model.touches if touch.op.index in left and depends_on_memory(touch)}
+    names = {name for op, name in left.items() if op not in loaded}
+    return suggestion.subject in names or (suggestion.origin == "grid" and bool(names))
 
 
-def _proved(accesses: Sequence[AccessProof]) -> int:
+def _proved(accesses: Iterable[AccessProof]) -> int:
     return sum(one.outcome == PROVED for one in accesses)
 
 
-def _accesses(model: ProofModel) -> Iterator[AccessProof]:
-    """The verdict on each access operation; one that is reached along several paths has one verdict."""
+def _access_ops(launch: Launch) -> list[Op]:
+    return [one for one in launch.executable.plan.walk() if effects.is_access(one)]
+
+
+def _accesses(model: ProofModel, ops: Collection[int]) -> Iterator[AccessProof]:
+    """The verdict on each of these access operations; one that is reached along several paths has one verdict."""
     by_op: dict[int, list[SymbolicAccess]] = {}
     for touch in model.touches:
         by_op.setdefault(touch.op.index, []).append(touch)
-    for op in (one for one in model.launch.executable.plan.walk() if effects.is_access(one)):
+    for op in (one for one in _access_ops(model.launch) if one.index in ops):
         reasons = [reason for touch in by_op.get(op.index, ()) if (reason := decided(model, touch))]
         yield _verdict(model.launch, op, reasons[0] if reasons else "")
 
@@ -218,9 +244,8 @@ def _with_refutation(model: ProofModel, found: AccessProof, doubtful: frozenset[
 
 
 def _undecided(launch: Launch) -> Iterator[AccessProof]:
-    for op in launch.executable.plan.walk():
-        if effects.is_access(op):
-            yield _verdict(launch, op, _("it took too long"))
+    for op in _access_ops(launch):
+        yield _verdict(launch, op, _("it took too long"))
 
 
 def _verdict(launch: Launch, op: Any, reason: str) -> AccessProof:

@@ -13,7 +13,7 @@ from triton_lab.launch.assumption import Arithmetic, Condition, is_quantity, par
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
-from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Interval, product, quotient
+from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import Interval, exact_quotient, product, quotient
 from triton_lab.polyhedral.proofs.proof import Assumption
 
 if TYPE_CHECKING:
@@ -109,8 +109,10 @@ class Sizes:
         return AffineExpr.of(symbol)
 
     def _elements(self, quantity: str) -> AffineExpr | None:
-        """The number of elements of a tensor whose extents are defined."""
+        """The number of elements of a tensor whose extents are defined, or its only extent where the number is."""
         name, _unused, what = quantity.rpartition(".")
+        if what == "shape[0]" and f"{name}.numel()" in self.defined and len(self.launch.argument(name).shape) == 1:
+            return self.defined[f"{name}.numel()"]
         if what != "numel()" or f"{name}.shape[0]" not in self.defined:
             return None
         total = AffineExpr((), 1)
@@ -187,6 +189,9 @@ def _applied(name: str, a: AffineExpr, b: AffineExpr) -> AffineExpr:
     if name in ("//", "%", "cdiv") and b.is_constant and b.constant >= 1:
         whole = quotient(a + (b.constant - 1 if name == "cdiv" else 0), b)
         return a - whole * b.constant if name == "%" else whole
+    exact = exact_quotient(a, b)
+    if exact is not None and name in ("//", "cdiv"):  # who divides by 0 launches nothing
+        return exact
     raise ValueError(_("an assumption divides by numbers only, and has no min or max"))
 
 

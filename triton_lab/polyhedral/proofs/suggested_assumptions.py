@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.assumption import holds, parsed
-from triton_lab.polyhedral.proofs.launch_grid import grid_texts
+from triton_lab.launch.recording.argument_contents import SIGNED
+from triton_lab.polyhedral.proofs.index_contents import bounds_of, indexed
+from triton_lab.polyhedral.proofs.launch_grid import grid_texts, passed_sizes
 from triton_lab.polyhedral.proofs.proof import Assumption
 from triton_lab.polyhedral.proofs.size_fit import SizeFit, Values
 
@@ -25,12 +27,14 @@ _MOST_WAYS = 8
 class Suggestion:
     """What may be assumed of one size: one of ``options``, the likeliest first. None: it is free.
 
-    The first ``plain`` of them are more than a guess: the size is that of an argument.
+    The first ``plain`` of them are more than a guess: the size is that of an argument. ``helps`` are the accesses that
+    what a tensor holds may prove.
     """
 
     options: tuple[str | None, ...]
     origin: Literal["launch", "kernel", "grid", "compiler"]
     plain: int = 1
+    helps: frozenset[int] = frozenset()
 
     @property
     def subject(self) -> str:
@@ -76,13 +80,26 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
         return
     constants = {a.name: a.value for a in first.arguments if a.kind == "constexpr" and type(a.value) is int}
     fit = SizeFit(sizes, {name: value for name, value in constants.items() if name in declared and value > 1})
-    for argument in first.arguments:
-        if argument.kind in ("tensor", "descriptor"):
-            yield from _tensor([one.argument(argument.name) for one in launches], fit, argument.name in written)
+    tensors = [a.name for a in first.arguments if a.kind in ("tensor", "descriptor")]
+    every = [[one.argument(name) for one in launches] for name in tensors]
+    alike = {name: [arguments[0].shape, arguments[0].strides] for name, arguments in zip(tensors, every, strict=True)}
+    fit.passed = passed_sizes(first)
+    fit.twins = {name: [one for one in tensors if alike[one] == alike[name] and one != name] for name in tensors}
+    for arguments in every:  # which sizes are free; later ones explain earlier ones, too
+        list(_tensor(arguments, fit, False))
+    fit.used.clear()
+    for name, arguments in zip(tensors, every, strict=True):
+        yield from _tensor(arguments, fit, name in written)
+    for name, ops, touched in indexed(first):
+        bounds = bounds_of(launches, name, touched)
+        if bounds:
+            yield Suggestion((None, *bounds), "launch", 1, ops)
     for axis, text in enumerate(grid_texts(first)):
         extents = tuple(one.grid[axis] for one in launches)
-        plain, derived = fit.plain(extents), fit.derived(extents)
-        ways: list[str | None] = [*plain, *derived] if axis else [*derived, *plain]
+        quantity = f"grid[{axis}]"
+        plain, derived = fit.plain(quantity, extents), fit.derived(quantity, extents)
+        named = [one for one in plain if one in fit.sizes]
+        ways: list[str | None] = [*named, *derived, *plain]
         ways = list(dict.fromkeys([*ways, *fit.tilings(extents), None]))
         if plain == ["1"]:
             yield Suggestion((f"grid[{axis}] == 1",), "grid")
@@ -124,15 +141,20 @@ def _tensor(every: Sequence[Argument], fit: SizeFit, written: bool) -> Iterator[
     counts = tuple(_elements(each) for each in every)
     extents = [tuple(each.shape[axis] for each in every) for axis in range(rank)]
     if contiguous and rank <= 1:
-        plain = fit.plain(counts)
-        options = [*plain, *fit.derived(counts)]
+        plain = fit.plain(f"{name}.numel()", counts)
+        total = f"{name}.numel()"
+        starts = fit.next(total, counts) if one.dtype in SIGNED else []
+        options = list(dict.fromkeys([*plain, *starts, *fit.derived(total, counts)]))
         if options:
-            yield _equal(f"{name}.numel()", [*options, *_number(counts)], len(plain))
+            yield _equal(total, [*options, *_number(counts)], len(plain))
             return
-    ways = [fit.plain(values) for values in extents]
-    if contiguous and rank > 1 and not all(ways) and (plain := fit.plain(counts)):
-        yield _equal(f"{name}.numel()", plain, len(plain))
-        return
+    ways = [fit.plain(f"{name}.shape[{axis}]", values) for axis, values in enumerate(extents)]
+    whole = ""
+    if contiguous and rank > 1 and not all(ways) and (plain := fit.plain(f"{name}.numel()", counts)):
+        if not fit.plain(f"{name}.stride(0)", tuple(each.strides[0] for each in every), strides=True):
+            yield _equal(f"{name}.numel()", plain, len(plain))
+            return
+        whole = f"{plain[0]} == {' * '.join(f'{name}.shape[{axis}]' for axis in range(rank))}"
     own: set[str] = set()
     for axis, plain in enumerate(ways):
         quantity = f"{name}.shape[{axis}]"
@@ -140,8 +162,10 @@ def _tensor(every: Sequence[Argument], fit: SizeFit, written: bool) -> Iterator[
         own.update(plain[:1])
         if not plain:
             fit.sizes[quantity] = extents[axis]
-        more = [] if plain == ["1"] else [None, *fit.derived(extents[axis]), *_number(extents[axis])]
+        more = [] if plain == ["1"] else [None, *fit.derived(quantity, extents[axis]), *_number(extents[axis])]
         yield _equal(quantity, [*plain, *more], len(plain))
+    if whole:
+        yield Suggestion((whole,), "launch")
     for axis in range(rank):
         yield from _stride(every, axis, fit)
     if written and rank > 1:
@@ -150,7 +174,7 @@ def _tensor(every: Sequence[Argument], fit: SizeFit, written: bool) -> Iterator[
 
 def _equal(quantity: str, options: Sequence[str | None], plain: int) -> Suggestion:
     texts = (None if one is None or quantity == one else f"{quantity} == {one}" for one in options)
-    return Suggestion(tuple(texts), "launch", plain)
+    return Suggestion(tuple(dict.fromkeys(texts)), "launch", plain)
 
 
 def _number(values: Values) -> list[str]:
@@ -165,10 +189,10 @@ def _stride(every: Sequence[Argument], axis: int, fit: SizeFit) -> Iterator[Sugg
     if set(strides) == {1}:
         yield _equal(quantity, ["1"], 1)
         return
-    options: list[str | None] = [*fit.plain(strides, strides=True)]
+    options: list[str | None] = [*fit.plain(quantity, strides, strides=True)]
     if all(each.is_contiguous for each in every):
         options.append(" * ".join(f"{one.name}.shape[{k}]" for k in range(axis + 1, len(one.shape))) or "1")
-    options += fit.plain(strides)
+    options += fit.plain(quantity, strides)
     if not options:
         fit.sizes[quantity] = strides
     yield _equal(quantity, [*options, None, *_number(strides)], len(options))

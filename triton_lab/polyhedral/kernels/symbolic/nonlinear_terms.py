@@ -152,15 +152,18 @@ def quotient(numerator: AffineExpr, divisor: AffineExpr, positive: bool = False)
         return numerator // max(1, divisor.constant)
     if numerator == divisor:
         return AffineExpr((), 1)
-    whole = _exact_quotient(numerator, divisor)
+    whole = exact_quotient(numerator, divisor)
     return AffineExpr.of(QuotientTerm(numerator, divisor, positive)) if whole is None else whole
 
 
-def _exact_quotient(numerator: AffineExpr, divisor: AffineExpr) -> AffineExpr | None:
-    """The quotient of polynomials if the divisor is one symbol that each term of the numerator contains."""
-    if len(divisor.terms) != 1 or divisor.constant or divisor.terms[0][1] != 1 or numerator.constant:
+def exact_quotient(numerator: AffineExpr, divisor: AffineExpr) -> AffineExpr | None:
+    """The quotient of polynomials if the divisor is one term that divides each term of the numerator."""
+    if len(divisor.terms) != 1 or divisor.constant or divisor.terms[0][1] < 1 or numerator.constant:
         return None
-    (divide,) = (symbol for symbol, _ in divisor.terms)
+    ((divide, factor_of_all),) = divisor.terms
+    if any(coefficient % factor_of_all for _symbol, coefficient in numerator.terms):
+        return None
+    numerator = AffineExpr.make({symbol: coefficient // factor_of_all for symbol, coefficient in numerator.terms})
     total: dict[Symbol, int] = {}
     rest = 0
     for symbol, coefficient in numerator.terms:

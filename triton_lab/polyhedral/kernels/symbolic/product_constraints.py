@@ -16,6 +16,7 @@ from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import (
     ProductTerm,
     QuotientTerm,
     UnknownTerm,
+    exact_quotient,
     factors_of,
     product,
     terms_in,
@@ -56,6 +57,13 @@ def lifted(constraints: Sequence[Constraint], more: Iterable[AffineExpr], bounds
     for symbol in sorted(factors, key=str):
         for fact in _limits(symbol, bounds):
             new[fact] = None
+    equal = [c.expression for c in constraints if c.equality]
+    quotients = sorted((s for s in factors | terms if isinstance(s, (Quotient, QuotientTerm))), key=_depth)
+    for quotient in quotients:
+        for fact in _tops(quotient, [*known, *new], equal):
+            new[fact] = None
+    for fact in _digits([q for q in quotients if isinstance(q, Quotient)]):
+        new[fact] = None
     if products:
         for fact in _multiplied([*known, *new], products, factors):
             new[fact] = None
@@ -93,6 +101,54 @@ def _limits(symbol: Symbol, bounds: Bounds) -> list[AffineExpr]:
         rest = symbol.numerator - whole * symbol.divisor
         found += [rest, AffineExpr((), symbol.divisor - 1) - rest]
     return found
+
+
+def _depth(quotient: Quotient | QuotientTerm) -> tuple[int, str]:
+    """Sorts quotients behind those in their numerators."""
+    inner = [s for s, _c in quotient.numerator.terms if isinstance(s, (Quotient, QuotientTerm))]
+    return 1 + max((_depth(one)[0] for one in inner), default=0), str(quotient)
+
+
+def _tops(
+    quotient: Quotient | QuotientTerm, known: Sequence[AffineExpr], equal: Sequence[AffineExpr]
+) -> list[AffineExpr]:
+    """Bounds of a quotient from above: its numerator is below a multiple of its divisor.
+
+    isl finds them, too, but products need them written out.
+    """
+    symbol, numerator = AffineExpr.of(quotient), quotient.numerator
+    own = {s for s, _c in numerator.terms}
+    found = []
+    for one in known:
+        top = one + numerator  # numerator <= top
+        for limit in (top, *(top + each * sign for each in equal for sign in (1, -1))):
+            if own and own.isdisjoint(s for s, _c in limit.terms):
+                whole = _below(limit, quotient.divisor)
+                if whole is not None:
+                    found.append(whole - symbol)
+    return found
+
+
+def _digits(quotients: Sequence[Quotient]) -> list[AffineExpr]:
+    """The bounds of ``n // a % (b / a)``, written as quotients of one number n by a and by a multiple b."""
+    found = []
+    for inner in quotients:
+        for outer in quotients:
+            if inner.numerator == outer.numerator and inner.divisor < outer.divisor:
+                base, rest = divmod(outer.divisor, inner.divisor)
+                digit = AffineExpr.of(inner) - AffineExpr.of(outer) * base
+                found += [] if rest else [digit, AffineExpr((), base - 1) - digit]
+    return found
+
+
+def _below(limit: AffineExpr, divisor: int | AffineExpr) -> AffineExpr | None:
+    """``floor(limit / divisor)`` where that is a polynomial, or that of a number below the divisor's next multiple."""
+    if isinstance(divisor, int):
+        if any(c % divisor for _s, c in limit.terms):
+            return None
+        return AffineExpr(tuple((s, c // divisor) for s, c in limit.terms), limit.constant // divisor)
+    whole = exact_quotient(limit + 1, divisor)
+    return None if whole is None else whole - 1
 
 
 def _multiplied(known: Sequence[AffineExpr], products: set[ProductTerm], factors: set[Symbol]) -> list[AffineExpr]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from triton_lab.ir import Function, Op, Plan
+from triton_lab.ir import Function, Op, Plan, effects
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.affine_conditions import TRUE, Formula
+from triton_lab.polyhedral.core.affine_conditions import FALSE, TRUE, Formula
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text
@@ -106,9 +106,26 @@ class Walk:
             return apply(scene, op, operands)
         if not path.rehearsal:
             self.found.append(replace(touched, path=path))
+        return tuple(self._loaded(scene, touched, operands, number) for number in op.results)
+
+    def _loaded(self, scene: Scene, touched: SymbolicAccess, operands: list[Value], number: int) -> Value:
+        """What an access reads. What is assumed of a tensor's contents holds in lanes that the mask lets through."""
+        op, type, facts = touched.op, scene.type(number), scene.facts
         kind = Unknown(_("a value loaded from memory"), op.index)
-        root = touched.root
-        return tuple(stand_in(kind, scene.type(number), path.facts, root) for number in op.results)
+        held = stand_in(kind, type, facts, touched.root)
+        limited = facts.unknown is not None and touched.root is not None and touched.root in facts.unknown.contents
+        if not limited or touched.mask == Truth(TRUE):
+            return held
+        at = effects.operands_of(op)
+        off: Value = stand_in(kind, type, facts)
+        if at.other is not None:
+            off = operands[at.other]
+        elif at.coordinates:  # outside the tensor of a descriptor
+            off = Truth(FALSE) if type.element == "i1" else SymbolicNumber.of(0)
+        lanes = facts.block(type.shape)
+        known = touched.mask.unknown is None and isinstance(off, (SymbolicNumber, Truth))
+        chosen = choose(touched.mask, held, off, lanes) if known else kind
+        return stand_in(kind, type, facts) if isinstance(chosen, Unknown) else chosen
 
     def region(
         self, function: Function, op: Op, number: int, arguments: Sequence[Value], environment: Environment, path: Path

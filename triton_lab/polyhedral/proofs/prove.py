@@ -24,7 +24,7 @@ from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, UNKNOWN, AccessP
 from triton_lab.polyhedral.proofs.proof_model import ProofModel, model_of
 from triton_lab.polyhedral.proofs.refutation import refuted
 from triton_lab.polyhedral.proofs.sizes import Sizes, sizes_of
-from triton_lab.polyhedral.proofs.suggested_assumptions import Suggestion, suggested
+from triton_lab.polyhedral.proofs.suggested_assumptions import Suggestion, suggested, without_removed
 from triton_lab.polyhedral.proofs.unrun_kernels import alike, typed_launch, unrun
 from triton_lab.polyhedral.proofs.written_elements import written_proofs
 
@@ -134,6 +134,8 @@ def most_proved(
 
     The last are the tensors whose sizes are a guess, and "grid" if that is one.
     """
+
+    suggestions, assume = without_removed(suggestions, assume)
 
     def tried(options: Sequence[int], before: _Found | None) -> _Found | None:
         chosen = [one for s, number in zip(suggestions, options, strict=True) if (one := s.chosen(number)) is not None]

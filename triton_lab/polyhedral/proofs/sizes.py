@@ -198,27 +198,18 @@ def _applied(name: str, a: AffineExpr, b: AffineExpr) -> AffineExpr:
 def sizes_of(launch: Launch, given: Sequence[str], suggestions: Sequence[Assumption], sized: bool) -> Sizes:
     """The sizes under the assumptions ``given`` by the user and those suggested.
 
-    A given text that begins with "not" removes the suggestion that follows it. Raises ValueError for a text that is no
-    assumption, and for a removal of what is not suggested.
+    Raises ValueError for a text that is no assumption.
     """
     constants = {a.name: int(a.value) for a in launch.arguments if a.kind == "constexpr" and isinstance(a.value, int)}
     found = Sizes(launch, constants, sized)
-    removed = {parsed(text.strip()[4:]).text for text in given if text.strip().startswith("not ")}
-    texts = [parsed(text) for text in given if not text.strip().startswith("not ")]
-    known = {parsed(one.text).text for one in suggestions}
-    for text in sorted(removed - known):
-        raise ValueError(
-            _("{text} is no assumption of this proof, so it cannot be left out; there are {names}").format(
-                text=repr(text), names=", ".join(sorted(known)) or "none"
-            )
-        )
-    replaced = {one.subject for one in texts if one.relation == "=="}
+    texts = [parsed(text) for text in given]
+    replaced = {one.subject for one in texts if one.relation in ("==", "in")}
     for one in texts:
         found.assume(Assumption(one.text, "user"))
     for suggestion in suggestions:
         condition = parsed(suggestion.text)
-        twice = condition.relation == "==" and condition.subject in replaced
-        if condition.text not in removed and not twice and condition.text not in {one.text for one in texts}:
+        twice = condition.relation in ("==", "in") and condition.subject in replaced
+        if not twice and condition.text not in {one.text for one in texts}:
             if suggestion.origin == "compiler":
                 found.assumptions.append(suggestion)
             else:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.assumption import holds, parsed
 from triton_lab.launch.recording.argument_contents import SIGNED
+from triton_lab.localization import _
 from triton_lab.polyhedral.proofs.index_contents import bounds_of, indexed
 from triton_lab.polyhedral.proofs.launch_grid import grid_texts, passed_sizes
 from triton_lab.polyhedral.proofs.proof import Assumption
@@ -46,6 +47,30 @@ class Suggestion:
         """Option ``number`` as an assumption."""
         text = self.options[number]
         return None if text is None else Assumption(text, self.origin)
+
+
+def without_removed(suggestions: Sequence[Suggestion], given: Sequence[str]) -> tuple[list[Suggestion], list[str]]:
+    """The suggestions without what the user leaves out, and the assumptions that the user adds.
+
+    A given text that begins with "not" leaves out what follows it; of what a tensor holds, nothing else is assumed then.
+    Raises ValueError where that is not suggested.
+    """
+    removed = {parsed(text.strip()[4:]).text for text in given if text.strip().startswith("not ")}
+    known = {text: parsed(text).text for s in suggestions for text in s.options if text is not None}
+    for text in sorted(removed - set(known.values())):
+        names = ", ".join(sorted(parsed(s.options[0]).text for s in suggestions if s.options[0] is not None))
+        raise ValueError(
+            _("{text} is no assumption of this proof, so it cannot be left out; there are {names}").format(
+                text=repr(text), names=names or "none"
+            )
+        )
+    kept = [
+        replace(s, options=tuple(None if text is None or known[text] in removed else text for text in s.options))
+        for s in suggestions
+        if not (s.helps and any(text is not None and known[text] in removed for text in s.options))
+    ]
+    left = [s for s in kept if any(text is not None for text in s.options)]
+    return left, [text for text in given if not text.strip().startswith("not ")]
 
 
 def suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool) -> list[Suggestion]:

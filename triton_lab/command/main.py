@@ -249,6 +249,18 @@ def prove(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
     sys.exit(prove_script(script, **options))
 
 
+@triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
+@_of_a_script
+def debug(arguments: tuple[str, ...], module: str | None) -> None:
+    """Run a script and step through its kernels, forwards and backwards, with the words of pdb.
+
+    It stops in the first statement of the first launch, and later at breakpoints.
+    """
+    from triton_lab.command.debugging.debug_script import debug_script
+
+    sys.exit(debug_script(script_of(arguments, module, "debug")))
+
+
 @triton_lab_command.command()
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
 def explain(kinds: tuple[str, ...]) -> None:

@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
-PROVIDED = {"join_script": "triton_lab.command.child_journal:join"}
+PROVIDED = {
+    "join_script": "triton_lab.command.child_journal:join",
+    "stop_at_breakpoints": "triton_lab.command.debugging.breakpoint_front:stop_at_breakpoints",
+}

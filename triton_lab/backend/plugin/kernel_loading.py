@@ -25,6 +25,8 @@ class Loaded:
         self._executable: Executable | None = None
         # Whether certain mistakes in its source have been reported, to a user who records nothing.
         self.looked_at = False
+        # Whether there is a `breakpoint()` in its source; None if that is not known yet.
+        self.stops: bool | None = None
 
     def executable(self, source: Any, metadata: Any) -> Executable:
         """The kernel, ready to run. Raises Unsupported, worded for the kernel's author."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from triton_lab.backend.plugin import dispatch_cache
+from triton_lab.backend.plugin import dispatch_cache, stepped_launches
 from triton_lab.backend.plugin.device_mirror import Mirrors
 from triton_lab.backend.plugin.kernel_loading import Loaded
 from triton_lab.backend.plugin.recorders import LaunchCall, Watch, recorders
@@ -64,6 +64,16 @@ class Launcher:
     def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
         """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
         executable = function.executable(self.source, self.metadata)
+        if function.stops is None:
+            function.stops = stepped_launches.has_stops(self.source)
+        if function.stops or stepped_launches.around is not None:
+            stepped_launches.launch(self.source, functools.partial(self._run, function, executable, grid, objects))
+        else:
+            self._run(function, executable, grid, objects)
+
+    def _run(
+        self, function: Loaded, executable: Executable, grid: tuple[int, int, int], objects: Sequence[Any]
+    ) -> None:
         with turn(executable):
             self._launch(function, LaunchCall(self.source, self.metadata, executable, grid, objects, Mirrors()))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from triton.backends.driver import DriverBase
 
-from triton_lab.backend.plugin import array_arguments
+from triton_lab.backend.plugin import array_arguments, stepped_launches
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError
 from triton_lab.backend.plugin.launcher import checked_grid
 from triton_lab.backend.plugin.recorders import recorders
@@ -80,8 +81,15 @@ class OffloadLauncher:
         self.source = source
         self.metadata = metadata
         self.launch = driver.launcher_cls(source, metadata)
+        self.stops = stepped_launches.has_stops(source)
 
     def __call__(self, *arguments: Any) -> None:
+        if self.stops or stepped_launches.around is not None:
+            stepped_launches.launch(self.source, functools.partial(self._run, *arguments))
+        else:
+            self._run(*arguments)
+
+    def _run(self, *arguments: Any) -> None:
         if not recorders.hearing() or is_trial():
             self.run(*arguments)
             return

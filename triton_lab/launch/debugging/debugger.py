@@ -197,6 +197,15 @@ class Debugger:
                     return self._at_break(first)
         return self._at(0 if back else len(self.tape.stops) - 1, "step")
 
+    def run(self) -> Arrival | None:
+        """From the start to the first breakpoint, in this program or a later one; None if there is none."""
+        at, self.position = self.position, -1
+        arrival = self.continue_()
+        if arrival.breakpoint is None:
+            self.position = at
+            return None
+        return arrival
+
     def stored(self, name: str, index: int | Sequence[int], back: bool = False) -> Arrival:
         """To the statement that stores to element ``index`` (row-major, or a place) of argument ``name``.
 

@@ -1,0 +1,5 @@
+"""The debugger of kernels in a terminal and for editors.
+
+`breakpoint_front` is called for a launch whose kernel has ``breakpoint()``, and chooses who shows it. `debug_session`
+runs launches under a debugger. `terminal_debugger` has the words of pdb.
+"""

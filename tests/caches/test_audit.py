@@ -18,6 +18,7 @@ AUDITED = {
     "backend/compiler.py:_sources_hash": "our own source files, which a running process does not change",
     "backend/targets/gpu.py:_instance": "the driver class itself, one instance for good",
     "backend/plugin/page_permissions.py:_reading": "a function of the system's",
+    "backend/source/kernel_breakpoints.py:_lines": "the text alone",
     "backend/source/operator_precedence.py:_in_function": "the text alone",
     "backend/source/pointer_preview.py:follows_pointers": "a source of Triton by identity, alive as long as its answer",
     "backend/targets/both_targets.py:_for_cpu": "a source of Triton by identity, as long as it lives; its options",

@@ -251,13 +251,25 @@ def prove(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
 @_of_a_script
-def debug(arguments: tuple[str, ...], module: str | None) -> None:
+@option("--dap", is_flag=True, help=N_("Speak the Debug Adapter Protocol, for editors, on standard input and output."))
+@option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help=N_("With --dap: wait for an editor on this port of 127.0.0.1; 0 chooses one, and prints it."),
+)
+def debug(arguments: tuple[str, ...], module: str | None, dap: bool, port: int | None) -> None:
     """Run a script and step through its kernels, forwards and backwards, with the words of pdb.
 
-    It stops in the first statement of the first launch, and later at breakpoints.
+    It stops in the first statement of the first launch, and later at breakpoints. With --dap an editor may name the
+    script.
     """
-    from triton_lab.command.debugging.debug_script import debug_script
+    from triton_lab.command.debugging.debug_script import debug_script, serve
 
+    if dap:
+        sys.exit(serve(script_of(arguments, module, "debug") if arguments or module else None, port))
+    if port is not None:
+        raise click.UsageError(_("--port needs --dap: the terminal's debugger has no port"))
     sys.exit(debug_script(script_of(arguments, module, "debug")))
 
 

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import bdb
+import contextlib
+import os
+import socket
 import sys
+import threading
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import click
 
 from triton_lab.command import exception_text
+from triton_lab.command.debugging.adapter_messages import MessageWriter
 from triton_lab.command.debugging.debug_session import all_launches
 from triton_lab.command.run_script import INTERRUPTED, Script, ScriptEnd, run
 from triton_lab.command.terminal import is_coloured
@@ -44,3 +53,74 @@ def said(ended: ScriptEnd) -> int:
     if ended.error is not None and not isinstance(ended.error, SystemExit):
         exception_text.tell(ended.error, is_coloured(sys.stderr))
     return ended.code
+
+
+def serve(script: Script | None, port: int | None) -> int:
+    """Debug a script for an editor: on standard input and output, or on ``port`` of this machine; 0 chooses one.
+
+    Returns the exit code. On standard output there are messages alone; what the script prints becomes messages, too.
+    """
+    from triton_lab.command.debugging.debug_adapter import DebugAdapter
+
+    with contextlib.ExitStack() as stack:
+        reader, writer = stack.enter_context(_standard_streams() if port is None else _connection(port))
+        adapter = DebugAdapter(reader, writer, script)
+        if port is None:
+            stack.enter_context(_printed(adapter.writer))
+        adapter.start()
+        chosen = adapter.wait_for_script()
+        if chosen is None:
+            return 0
+        if adapter.folder:
+            os.chdir(adapter.folder)
+        try:
+            ended = run_under(chosen, adapter.show)
+            code = 0 if isinstance(ended.error, bdb.BdbQuit) else said(ended)
+        except click.UsageError as error:
+            print(error.format_message(), file=sys.stderr)
+            code = 2
+        sys.stdout.flush()
+    adapter.ended(code)
+    return code
+
+
+@contextlib.contextmanager
+def _connection(port: int) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The streams to the first editor that connects."""
+    with socket.create_server(("127.0.0.1", port)) as server:
+        print(_("waiting for an editor on 127.0.0.1:{port}").format(port=server.getsockname()[1]), file=sys.stderr)
+        connection, _unused = server.accept()
+    yield connection.makefile("rb"), connection.makefile("wb")
+
+
+@contextlib.contextmanager
+def _standard_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Standard input and output as they are now; the script gets none of them."""
+    sys.stdout.flush()
+    reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    yield reader, writer
+
+
+@contextlib.contextmanager
+def _printed(writer: MessageWriter) -> Iterator[None]:
+    """Inside, what this process and others that it starts print on standard output becomes messages."""
+    source, sink = os.pipe()
+    os.dup2(sink, 1)
+    os.close(sink)
+
+    def forward() -> None:
+        with os.fdopen(source, "rb", buffering=0) as stream:
+            while data := stream.read(1 << 16):
+                writer.event("output", category="stdout", output=data.decode(errors="replace"))
+
+    thread = threading.Thread(target=forward, name="debug adapter output", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        with open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), 1)  # the last one that writes into the pipe is gone: its reader ends
+        thread.join(5.0)

@@ -13,6 +13,9 @@ from triton_lab.launch.debugging.breakpoints import Breakpoint, BreakpointError
 from triton_lab.launch.debugging.debugger import Debugger
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.record import record
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
+from triton_lab.messages import launched
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,13 @@ def all_launches(show: Callable[[Launch], None]) -> Iterator[None]:
         yield
     finally:
         stepped_launches.around = before
+
+
+def not_steppable(launch: Launch, error: CannotReplay) -> str:
+    """Why there is nothing to step through."""
+    return _("{launched} cannot be stepped through: {error}").format(
+        launched=launched(launch.kernel, launch.grid), error=error
+    )
 
 
 def set_all(debugger: Debugger, wanted: Sequence[WantedBreakpoint]) -> list[tuple[WantedBreakpoint, Breakpoint | str]]:

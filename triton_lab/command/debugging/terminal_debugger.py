@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from triton_lab import messages
-from triton_lab.command.debugging.debug_session import WantedBreakpoint, set_all
+from triton_lab.command.debugging.debug_session import WantedBreakpoint, not_steppable, set_all
 from triton_lab.command.debugging.terminal_commands import COMMANDS, ELEMENT, METHODS, shown_path, whole_number
 from triton_lab.command.debugging.value_text import full_text, line_text, short_text
 from triton_lab.launch.debugging.block_expression import ConditionError
@@ -41,12 +41,7 @@ class TerminalSession:
         try:
             debugger = Debugger(launch)
         except CannotReplay as error:
-            terminal = TerminalDebugger(None, self)
-            terminal.say(
-                _("{launched} cannot be stepped through: {error}").format(
-                    launched=messages.launched(launch.kernel, launch.grid), error=error
-                )
-            )
+            TerminalDebugger(None, self).say(not_steppable(launch, error))
             return
         made = set_all(debugger, self.wanted)
         origins = {found.number: one for one, found in made if isinstance(found, Breakpoint)}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.debugging.block_expression import ConditionError, read_expression
@@ -16,7 +16,7 @@ from triton_lab.launch.debugging.breakpoints import Breakpoint, BreakpointError,
 from triton_lab.launch.debugging.debugger_state import Arrival, LocalVariable, SideBySide, StackPlace, aligned
 from triton_lab.launch.debugging.element_stores import programs_that_store, stores
 from triton_lab.launch.debugging.marked_copy import MarkedCopy, marked_copy
-from triton_lab.launch.debugging.program_search import may_stop
+from triton_lab.launch.debugging.program_search import later_programs
 from triton_lab.launch.debugging.program_tape import ProgramTape, TapeStop, reached, tape
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
@@ -180,7 +180,7 @@ class Debugger:
         if back:
             begun = [head + 1 for head in heads if head + 1 < self.position]
             return self._at(begun[-1] if begun else heads[0], "step")
-        later = [head for head in heads if head > self.position or (head == self.position)]
+        later = [head for head in heads if head >= self.position]
         return self._at(later[0] + 1 if later else len(self.tape.stops) - 1, "step")
 
     def continue_(self, back: bool = False, programs: bool = True) -> Arrival:
@@ -189,7 +189,7 @@ class Debugger:
         if found is not None:
             return self._at_break(found)
         if not back and programs:
-            for number in self._candidates():
+            for number in later_programs(self._active(), self.program, self.launch, self.copy, lambda: self._reached):
                 other = self._tape(number)
                 first = min(self._all_breaks(other), default=None)
                 if first is not None:
@@ -211,8 +211,8 @@ class Debugger:
 
         First in this program, then in the others. Raises LookupError for an unknown argument or element.
         """
-        found = [position for position in stores(self.tape, name, index) if (position < self.position) == back]
-        found = [position for position in found if position != self.position]
+        at = self.position
+        found = [one for one in stores(self.tape, name, index) if (one < at if back else one > at)]
         if found:
             return self._at(max(found) if back else min(found), "store")
         for number in () if back else programs_that_store(self.launch, name, index):
@@ -237,15 +237,20 @@ class Debugger:
         self.tape = other
         return Arrival("step", remark=remark)
 
+    @contextlib.contextmanager
+    def standing_in(self, program: int) -> Iterator[Arrival]:
+        """Inside, this debugger stands at the same place in another program (see `select`)."""
+        tape, position = self.tape, self.position
+        try:
+            yield self.select(program) if program != self.program else Arrival("step")
+        finally:
+            self.tape, self.position = tape, position
+
     def beside(self, program: int) -> list[SideBySide]:
         """The variables here and in another program, at the same visit of the same statement."""
         here = {one.name: one.value for one in self.locals() if one.fixed is None}
-        tape, position = self.tape, self.position
-        try:
-            self.select(program)
+        with self.standing_in(program):
             there = {one.name: one.value for one in self.locals() if one.fixed is None}
-        finally:
-            self.tape, self.position = tape, position
         return [SideBySide(name, here.get(name), there.get(name)) for name in {**here, **there}]
 
     # --- Inside --------------------------------------------------------------------------------------
@@ -294,11 +299,3 @@ class Debugger:
     @cached_property
     def _reached(self) -> dict[int, Array]:
         return reached(self.launch, self.copy)
-
-    def _candidates(self) -> Iterator[int]:
-        """The programs after this one that a breakpoint may stop, ascending."""
-        later = np.arange(self.program + 1, self.launch.programs)
-        chosen = np.zeros(len(later), np.bool_)
-        for one in self._active() if len(later) else ():
-            chosen |= may_stop(one, later, self.launch.grid, self.copy, {} if one.statements is None else self._reached)
-        yield from later[chosen].tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,30 @@ from numpy.typing import NDArray
 from triton_lab.launch.debugging.block_expression import ConditionError
 from triton_lab.launch.debugging.breakpoints import PROGRAM_NAMES, Breakpoint
 from triton_lab.launch.debugging.marked_copy import MarkedCopy
+from triton_lab.launch.recording.launch_record import Recorded
 
 Array = NDArray[Any]
 
 
-def may_stop(
+def later_programs(
+    breakpoints: Sequence[Breakpoint],
+    program: int,
+    launch: Recorded,
+    copy: MarkedCopy,
+    reached: Callable[[], Mapping[int, Array]],
+) -> Iterator[int]:
+    """The programs after ``program`` that a breakpoint may stop, ascending; ``reached`` finds what `reached` tells."""
+    later = np.arange(program + 1, launch.programs)
+    chosen = np.zeros(len(later), np.bool_)
+    for one in breakpoints if len(later) else ():
+        chosen |= _may_stop(one, later, launch.grid, copy, {} if one.statements is None else reached())
+    yield from later[chosen].tolist()
+
+
+def _may_stop(
     one: Breakpoint, programs: Array, grid: tuple[int, int, int], copy: MarkedCopy, reached: Mapping[int, Array]
 ) -> Array:
-    """Bool for each of ``programs`` (numbers): whether a breakpoint may stop it. ``reached`` is that of the tapes."""
+    """Bool for each of ``programs`` (numbers): whether a breakpoint may stop it."""
     may = _may_hold(one, programs, grid, copy)
     if one.statements is None:
         return may

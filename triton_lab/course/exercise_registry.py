@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PAGES = {
     "00": "first_kernel",
-    "01": "gpu",
+    "01": "gpu_basics",
     "02": "grids",
     "03": "storage",
     "04": "masks",

@@ -95,10 +95,7 @@ EXERCISES = (
         (
             N_("The trials run on your tensors: x is changed by each of them. The autotuner must put it back."),
             N_("restore_value takes a list with the names of the kernel's pointers that must be put back."),
-            N_(
-                'triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 256})], key=["n"], '
-                'restore_value=["x_ptr"])(axpy_kernel)'
-            ),
+            N_('triton.autotune(configs=[..., ...], key=["n"], restore_value=["x_ptr"])(axpy_kernel)'),
         ),
         cases=(
             case(x=tensor(256), y=tensor(256), factor=2.0),

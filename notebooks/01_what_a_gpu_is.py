@@ -94,7 +94,7 @@ print(compiled.metadata.warps, "warps of", compiled.metadata.lanes, "threads")
 # **Guess first:** 512 elements, 128 threads. Which elements does the first thread hold: 0, 1, 2 and 3, or 0, 128, 256
 # and 384? Then look: the left picture shows the block, with a colour for each warp, and darker for later threads. Point
 # at an element to see its thread. (Pictures of layouts call the number of a thread in its warp its *lane*, as NVIDIA
-# does. The bits below are for chapter 16.)
+# does. The bits below are for chapter 17.)
 
 # %%
 compiled.plot.layouts()
@@ -110,7 +110,7 @@ assert all(one.efficiency == 1 for one in compiled.transactions.transfers)
 
 # %% [markdown]
 # Efficiency 100% means that no byte is moved in vain. It falls if neighbouring threads want bytes that are far apart.
-# That is why contiguous blocks are the usual choice. [Chapter 16](16_machine_code.ipynb) goes into the details.
+# That is why contiguous blocks are the usual choice. [Chapter 17](17_machine_code.ipynb) goes into the details.
 #
 # ## Exercise 1: elements and threads
 #
@@ -342,6 +342,6 @@ lab.course.progress("01")
 
 # %% [markdown]
 # **Where to read on.** [Chapter 02](02_programs_and_grids.ipynb) has more programs, in two dimensions, and [chapter
-# 16](16_machine_code.ipynb) looks at all of this line by line. Williams, Waterman and Patterson's *Roofline: an
+# 17](17_machine_code.ipynb) looks at all of this line by line. Williams, Waterman and Patterson's *Roofline: an
 # insightful visual performance model* is where the picture comes from. NVIDIA's *Hopper Tuning Guide* lists the limits
 # of a multiprocessor.

@@ -72,7 +72,7 @@ print(out.tolist())
 
 # %% [markdown]
 # Both are right. Contiguous blocks are faster on a GPU, where neighbouring lanes should touch neighbouring bytes:
-# [chapter 16](16_machine_code.ipynb) shows why.
+# [chapter 17](17_machine_code.ipynb) shows why.
 #
 # ## Exercise 1: reverse a vector
 #

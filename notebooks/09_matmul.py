@@ -344,5 +344,5 @@ exercise("quantised").check(quantised)
 lab.course.progress("09")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 16](16_machine_code.ipynb) shows when arithmetic limits a product and when memory
+# **Where to read on.** [Chapter 17](17_machine_code.ipynb) shows when arithmetic limits a product and when memory
 # does. Triton's tutorial *Matrix Multiplication* measures the order of programs on a GPU.

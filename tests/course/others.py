@@ -391,6 +391,64 @@ def add_scaled(x, y, factor):
 
 
 @triton.jit
+def _uniform_by_rows(out_ptr, columns, seed, BLOCK: tl.constexpr):
+    j = tl.arange(0, BLOCK)
+    at = tl.program_id(0) * columns + j
+    tl.store(out_ptr + at, tl.rand(seed, at), mask=j < columns)
+
+
+def uniform(rows, columns, seed):
+    out = torch.empty((rows, columns))
+    _uniform_by_rows[(rows,)](out, columns, seed, BLOCK=triton.next_power_of_2(columns))
+    return out
+
+
+@triton.jit
+def _dropped(x_ptr, out_ptr, columns, s0, s1, p, seed, WHAT: tl.constexpr, BLOCK: tl.constexpr):
+    """A row by each program; what stays is multiplied by a factor."""
+    j = tl.arange(0, BLOCK)
+    at = tl.program_id(0) * columns + j
+    factor = (tl.rand(seed, at) > p).to(tl.float32) * (1 / (1 - p))
+    x = tl.load(x_ptr + tl.program_id(0) * s0 + j * s1, mask=j < columns)
+    if WHAT == "squares":
+        factor *= 2 * factor
+    tl.store(out_ptr + at, x * factor, mask=j < columns)
+
+
+def dropout(x, p, seed):
+    out = torch.empty(x.shape, dtype=x.dtype)
+    block = triton.next_power_of_2(x.shape[1])
+    _dropped[(len(x),)](x, out, x.shape[1], *x.stride(), p, seed, WHAT="dropout", BLOCK=block)
+    return out
+
+
+def gradient_of_squares(x, p, seed):
+    out = torch.empty_like(x)
+    if len(x):
+        block = max(64, triton.next_power_of_2(len(x)))
+        _dropped[(1,)](x, out, len(x), 0, 1, p, seed, WHAT="squares", BLOCK=block)
+    return out
+
+
+@triton.jit
+def _darts_in_turns(out_ptr, n, seed, BLOCK: tl.constexpr):
+    hits = tl.zeros((BLOCK,), tl.int32)
+    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        x = tl.rand(seed, i * 2)
+        y = tl.rand(seed, i * 2 + 1)
+        hits += tl.where((i < n) & (1 - x * x > y * y), 1, 0)
+    tl.atomic_add(out_ptr, tl.sum(hits))
+
+
+def darts(n, seed):
+    out = torch.zeros(1, dtype=torch.int32)
+    if n:
+        _darts_in_turns[(min(3, triton.cdiv(n, 128)),)](out, n, seed, BLOCK=128)
+    return out
+
+
+@triton.jit
 def _product(
     a_ptr, b_ptr, more_ptr, c_ptr, M, N, K, am, ak, bk, bn, az, bz, WHAT: tl.constexpr, BLOCK: tl.constexpr,
     STEP: tl.constexpr,

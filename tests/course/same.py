@@ -37,6 +37,10 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load", TIMES_ZERO),
     ),
     "count_positive": (("wrong dtype", "tl.int8", "tl.sum adds up narrow integers as int32"),),
+    "darts": (
+        ("wrong dtype", "tl.int8", "tl.sum adds up narrow integers as int32"),
+        ("wrong comparison", "x * x + y * y <= 1", "no dart of the cases is exactly on the circle"),
+    ),
     "counted": (
         ("no other", "tl.load(x_ptr", STORES_NOTHING),
         ("wrong other", "tl.load(x_ptr", STORES_NOTHING),

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 16 take for right is what the compiler for sm_90 makes of kernels."""
+"""What the exercises of chapter 17 take for right is what the compiler for sm_90 makes of kernels."""
 
 from __future__ import annotations
 

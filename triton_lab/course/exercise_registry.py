@@ -25,13 +25,14 @@ PAGES = {
     "09": "matmul",
     "10": "tuning",
     "11": "atomics",
-    "12": "lazy_graphs",
-    "13": "polyhedra",
-    "14": "scheduling",
-    "15": "side_by_side",
-    "16": "machine_code",
-    "17": "attention",
-    "18": "clinic",
+    "12": "random_numbers",
+    "13": "lazy_graphs",
+    "14": "polyhedra",
+    "15": "scheduling",
+    "16": "side_by_side",
+    "17": "machine_code",
+    "18": "attention",
+    "19": "clinic",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""
 

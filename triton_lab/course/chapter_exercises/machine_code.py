@@ -1,4 +1,4 @@
-"""Chapter 16: which thread holds which element, memory requests, and the limits of a kernel."""
+"""Chapter 17: which thread holds which element, memory requests, and the limits of a kernel."""
 
 from __future__ import annotations
 

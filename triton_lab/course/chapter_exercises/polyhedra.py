@@ -1,4 +1,4 @@
-"""Chapter 13: loops as sets of points, accesses as functions, and the orders that are legal."""
+"""Chapter 14: loops as sets of points, accesses as functions, and the orders that are legal."""
 
 from __future__ import annotations
 

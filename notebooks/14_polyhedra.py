@@ -344,9 +344,9 @@ exercise("least_stride").check(least_stride)
 # - A Triton kernel is a nest whose loops are programs and lanes. So the absence of races can be proved.
 
 # %%
-lab.course.progress("13")
+lab.course.progress("14")
 
 # %% [markdown]
-# **Where to read on.** [Scheduling languages and blocks](14_scheduling.ipynb) is about notations for such orders.
+# **Where to read on.** [Scheduling languages and blocks](15_scheduling.ipynb) is about notations for such orders.
 # Bastoul's *Code generation in the polyhedral model is easier than you think* and Verdoolaege's isl explain the
 # methods.

@@ -458,10 +458,10 @@ swept
 # - Look at the first store that differs.
 
 # %%
-lab.course.progress("15")
+lab.course.progress("16")
 
 # %% [markdown]
 # **Where to read on.** [Masks, bounds and findings](04_masks.ipynb) is about those two bugs; [from the line to the
-# machine code](16_machine_code.ipynb) about where a GPU's time goes; `docs/shared-gpu.md` about a class that
+# machine code](17_machine_code.ipynb) about where a GPU's time goes; `docs/shared-gpu.md` about a class that
 # shares one GPU. NVIDIA's CUDA C++ Programming Guide lists the errors of the functions, and Goldberg's *What every
 # computer scientist should know about floating-point arithmetic* says why there are any.

@@ -11,7 +11,7 @@
 # %% [markdown]
 # # Scheduling languages and blocks
 #
-# [Chapter 13](13_polyhedra.ipynb) treated a loop nest as a set of points and asked which orders are legal. This
+# [Chapter 14](14_polyhedra.ipynb) treated a loop nest as a set of points and asked which orders are legal. This
 # chapter shows two ways to write such orders: a *scheduling language*, which separates the algorithm from its order,
 # and the *blocks* of Triton. You will
 #
@@ -346,8 +346,8 @@ launches[0].plot.accesses("x_ptr", by="reuse")
 # - If bounds are read from memory, both methods fail, but blocks with masks work.
 
 # %%
-lab.course.progress("14")
+lab.course.progress("15")
 
 # %% [markdown]
 # **Where to read on.** Ragan-Kelley and others, *Halide*; the related-work page of Triton's documentation, which this
-# chapter is about. [Chapter 15](15_gpu_and_interpreter.ipynb) goes back to kernels, and to a GPU.
+# chapter is about. [Chapter 16](16_gpu_and_interpreter.ipynb) goes back to kernels, and to a GPU.

@@ -509,9 +509,9 @@ for name, (ours, theirs) in found.items():
 #   add to the same sum.
 
 # %%
-lab.course.progress("17")
+lab.course.progress("18")
 
 # %% [markdown]
 # **Where to read on.** `triton_lab.examples.attention` is the same kernel with `exp2` and larger blocks. Milakov and
 # Gimelshein's *Online normalizer calculation for softmax*, and Dao's *FlashAttention-2*, are where the ideas come from.
-# The last chapter is a [debugging clinic](18_clinic.ipynb).
+# The last chapter is a [debugging clinic](19_clinic.ipynb).

@@ -343,9 +343,9 @@ exercise("centre").check(centre)
 # - Everything that changes the meaning of compiled code belongs in its key.
 
 # %%
-lab.course.progress("12")
+lab.course.progress("13")
 
 # %% [markdown]
 # **Where to read on.** [When two arguments are one](06_aliasing.ipynb) is about the same memory from the kernel's side,
-# and [chapter 13](13_polyhedra.ipynb) about a compiler that moves whole loops. JAX's documentation describes *buffer
+# and [chapter 14](14_polyhedra.ipynb) about a compiler that moves whole loops. JAX's documentation describes *buffer
 # donation* and its compile cache, PyTorch/XLA's the steps and `mark_step`.

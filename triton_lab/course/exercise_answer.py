@@ -16,6 +16,7 @@ from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.course.lazy_steps import StepsRun
+    from triton_lab.launch.launch import Launch
     from triton_lab.polyhedral import Schedule, Scop
 
 
@@ -56,10 +57,11 @@ class Answer(Protocol):
 
 
 class LocalAnswer:
-    """An answer in this process."""
+    """An answer in this process; ``launches`` are all that it has made."""
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer
+        self.launches: list[Launch] = []
 
     def value(self) -> Any:
         if self._answer is ... or self._answer is None:
@@ -92,6 +94,7 @@ class LocalAnswer:
                 given = function(**inputs)
             except Exception as error:
                 return Attempt(inputs, launches=launches, fault=raising(error, function, on, launches))
+        self.launches += launches
         return Attempt(
             {k: Placed.of(value) if isinstance(value, torch.Tensor) else value for k, value in inputs.items()},
             [

@@ -15,6 +15,7 @@ from triton_lab.course.exercise_answer import Answer, LocalAnswer, Unanswered
 from triton_lab.course.feedback import Hint, NotSolved, Solved, show
 from triton_lab.course.launch_work import Requirement
 from triton_lab.course.run_answer import tried
+from triton_lab.course.untried_remark import untried_remark
 from triton_lab.localization import _, translated
 
 
@@ -57,27 +58,33 @@ class Exercise(ABC):
         The numbers are right, but no kernel stored them. Compute them in your kernel.
         Tried with x (96,) float32, value = 2.5.
         """
+        return self._judged_here(LocalAnswer(answer))
+
+    def _judged_here(self, answer: LocalAnswer) -> AnswerFault | None:
         try:
-            return self.judged(LocalAnswer(answer))
+            return self.judged(answer)
         except Unanswered as error:
             return error.fault
 
     def check(self, answer: Any) -> Solved:
         """Judge ``answer`` and note the result in the progress file.
 
-        Raises NotSolved, whose message says what is wrong; in a notebook, the launch that shows it is drawn first.
+        Raises NotSolved, whose message says what is wrong; in a notebook, the launch that shows it is drawn first. If a
+        kernel goes wrong for sizes that were not tried, the right answer has a remark.
 
         >>> lab.course.exercise("add_constant").check(lambda x, value: x + 1)
         Traceback (most recent call last):
             ...
         NotSolved: Add a constant · The result is -0.12584 at [0], but must be 1.37416: no launch wrote to...
         """
-        fault = self.judge(answer)
+        here = LocalAnswer(answer)
+        fault = self._judged_here(here)
         if fault is not None:
             progress_store.note(self.name, solved=False)
             title = translated(self.title)
             raise NotSolved(title, fault, show(title, fault))
-        return Solved(self.name, translated(self.title), progress_store.note(self.name, solved=True))
+        progress = progress_store.note(self.name, solved=True)
+        return Solved(self.name, translated(self.title), progress, untried_remark(here.launches))
 
     def hint(self) -> Hint:
         """The next hint; after all of them, the last one again. The progress file counts them.

@@ -53,14 +53,19 @@ def _broken(line: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Solved:
-    """The output for a right answer: it says so, and shows the learner's progress."""
+    """The output for a right answer: it says so, and shows the learner's progress.
+
+    ``remark`` says for which sizes, among those that were not tried, its kernel goes wrong.
+    """
 
     name: str
     title: str
     progress: Progress
+    remark: AnswerFault | None = None
 
     def __str__(self) -> str:
-        return f"Solved: {self.title} · {self.progress}"
+        remark = [] if self.remark is None else [self.remark.message]
+        return "\n".join([f"Solved: {self.title} · {self.progress}", *remark])
 
     __repr__ = __str__
 
@@ -72,7 +77,8 @@ class Solved:
 
     def _repr_html_(self) -> str:
         colour = "var(--jp-success-color1, #2e7d32)"
-        return _framed(colour, "✓", "Solved:", self.title, [str(self.progress)])
+        remark = [] if self.remark is None else [self.remark.message]
+        return _framed(colour, "✓", "Solved:", self.title, [*remark, str(self.progress)])
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,13 +65,25 @@ def untried_sizes(launches: Sequence[Launch], seconds: float) -> UntriedSizes | 
     ``launches`` are those that were tried. Later launches are not compared with the assumptions, as they are after
     `prove`. None if one failed, or if there is no proof.
     """
-    mine = [one for one in launches if one.kernel == launches[-1].kernel]
-    tried = alike(mine[::-1])[:_MOST_LAUNCHES]
+    mine = [one for one in launches[::-1] if one.kernel == launches[-1].kernel]
+    # Triton compiles a size of 1 as a constant: other launches say more.
+    tried = alike(sorted(mine, key=lambda one: sum(a.kind == "constexpr" for a in one.arguments)))[:_MOST_LAUNCHES]
     if any(one.error is not None for one in tried):
         return None
     try:
         proof = proof_of(tried, (), seconds, True, True)
     except ValueError:  # a kernel that cannot be walked
         return None
-    wrong = next((one for one in proof.accesses if one.outcome == REFUTED), None)
+    counts = _counts(proof)
+    wrong = next((one for one in proof.accesses if one.outcome == REFUTED and set(one.sizes) <= counts), None)
     return UntriedSizes(proof, wrong)
+
+
+def _counts(proof: Proof) -> set[str]:
+    """The parameters that count the elements of a tensor, or its rows.
+
+    Other sizes, such as a stride, may depend on these where the kernel is launched: nothing is told of them.
+    """
+    conditions = [parsed(one.text) for one in proof.assumptions]
+    extents = (one for one in conditions if one.relation == "==" and re.search(r"\.(numel\(|shape\[)", one.subject))
+    return {one.right[0].id for one in extents if isinstance(one.right[0], ast.Name)}

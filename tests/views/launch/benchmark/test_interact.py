@@ -240,6 +240,7 @@ def test_a_line_about_what_is_not_known_is_empty() -> None:
 
 def test_a_proof_waits_until_the_sliders_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("triton_lab.views.launch.benchmark.newest_choice.in_a_kernel", lambda: True)
+    monkeypatch.setattr(untried_sizes_line, "_REST", 3.0)
     proved = []
     whole = untried_sizes_line.untried_sizes
     monkeypatch.setattr(untried_sizes_line, "untried_sizes", lambda *a: proved.append(1) or whole(*a))

@@ -204,7 +204,7 @@ def test_a_timeline_leads_to_one_access_and_one_element(live: Open, screenshots:
     expect(page.locator(".tl-zoom-told").first).to_have_text("Drag to move; 0 shows the whole.")
     overlay.hover(position={"x": LEFT + 101, "y": TOP + 8})
     page.screenshot(path=screenshots / f"zoom-timeline-{key}.png")
-    assert re.search(r"access \d.* · element \d+ · 1 lane$", told(page)), told(page)
+    assert re.search(r"access \d.* · element \d+ · 1 lane · program \(\d+, 0, 0\)$", told(page)), told(page)
 
 
 def test_two_fingers_zoom_about_their_middle(live: Open) -> None:

@@ -1264,7 +1264,7 @@ export interface TilingScene {
   values: Buffer | null;
 }
 
-/** A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each. ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. */
+/** A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each. ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. ``owners``: the first and the last program of each cell, -1 for none, where the colours are programs. */
 export interface TimelineScene {
   kind: "timeline";
   title: string;
@@ -1276,6 +1276,8 @@ export interface TimelineScene {
   window?: number[];
   nobody?: string;
   lines?: number[][];
+  grid?: number[];
+  owners?: Buffer[];
 }
 
 /** The touches of a heatmap's classes. ``of``: for each class of the heatmap, its class here. */

@@ -3,12 +3,17 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
-import { countOf, numbered } from "../drawing/words.js";
+import { countOf, listPrograms, numbered } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { goToOne } from "../linked.js";
 import { tr } from "../localization.js";
 
-/** @typedef {{moments: string[], lines: number[][], columns: [number, number][], counts: ArrayLike<number>}} Touched */
+/** @typedef {{moments: string[], lines: number[][], columns: [number, number][], counts: ArrayLike<number>, owners: ArrayLike<number>[]}} Touched */
+
+/** What a scene says of its cells. @param {import("../scenes.js").TimelineScene} scene @returns {Touched} */
+function touchedOf({ moments, lines, columns, counts, owners }) {
+  return { moments, lines: lines ?? [], columns, counts: numbers(counts), owners: (owners ?? []).map(numbers) };
+}
 
 /**
  * @param {import("../scenes.js").TimelineScene} scene
@@ -19,14 +24,13 @@ import { tr } from "../localization.js";
 export function timelineOf(scene, selection, context) {
   const title = make("div", { class: "tl-title" }, scene.title);
   if (!scene.heatmap) return { node: make("div", {}, title, make("div", { class: "tl-note" }, scene.nobody ?? tr("No program accesses it."))), draw: () => {} };
-  const whole = { moments: scene.moments, lines: scene.lines ?? [], columns: scene.columns, counts: numbers(scene.counts) };
+  const whole = touchedOf(scene);
   const rest = tr("Point at the picture: time runs down, elements run across.");
   const status = make("div", { class: "tl-status", "aria-live": "polite" }, rest);
   const heatmap = new Heatmap(scene.heatmap);
   heatmap.zoom.offer(finerOf(context, scene.finer, (answer) => {
     if (answer.kind !== "timeline" || !answer.heatmap) return null;
-    const extra = { moments: answer.moments, lines: answer.lines ?? [], columns: answer.columns, counts: numbers(answer.counts) };
-    return detailOf(answer.window, answer.heatmap.cells, answer.heatmap, heatmap.rules, heatmap.layout.right, extra);
+    return detailOf(answer.window, answer.heatmap.cells, answer.heatmap, heatmap.rules, heatmap.layout.right, touchedOf(answer));
   }));
   /** What is known of a cell, and its row and column there. @param {import("../drawing/heatmap.js").Cell} cell */
   const touchedIn = ([panel, row, column, single]) => {
@@ -46,8 +50,13 @@ export function timelineOf(scene, selection, context) {
     if (!cell) return (status.textContent = rest);
     const { found, down, right } = touchedIn(cell);
     const [first, last] = found.columns[right];
-    const lanes = found.counts[down * found.columns.length + right];
-    return (status.textContent = `${found.moments[down]} · ${numbered(first, last, "element")} · ${countOf(lanes, "lane")}`);
+    const at = down * found.columns.length + right;
+    const parts = [found.moments[down], numbered(first, last, "element"), countOf(found.counts[at], "lane")];
+    if (found.owners.length === 2 && found.owners[0][at] >= 0) {
+      const [one, other] = found.owners.map((each) => each[at]);
+      parts.push(one === other ? listPrograms([one], scene.grid ?? [one + 1, 1, 1]) : tr("several programs"));
+    }
+    return (status.textContent = parts.join(" · "));
   };
   const node = make("div", { class: "tl-timeline" }, title, heatmap.node, status);
   return { node, draw: () => heatmap.draw() };

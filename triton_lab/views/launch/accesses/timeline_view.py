@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,18 @@ from triton_lab import messages
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.localization import _
+from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.drawing_text import shape_text
-from triton_lab.views.drawing.heatmap import Heatmap, buffer
+from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
 from triton_lab.views.drawing.picture_window import Window, asked
-from triton_lab.views.drawing.scene_bounds import Many, Sentence, Whole
+from triton_lab.views.drawing.region_labels import labels
+from triton_lab.views.drawing.scene_bounds import GridShape, Many, Most, Sentence, Whole
 from triton_lab.views.drawing.value_cells import value_heatmap
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.launch_scenes import Finer, ItemScene
+from triton_lab.views.launch.tiling.program_scale import program_scale
 from triton_lab.views.launch.tiling.tiling_view import TilingPanel, tensor_argument
 from triton_lab.views.launch.zoom_windows import finer_scene
 from triton_lab.views.scenes import Scene
@@ -52,12 +55,15 @@ class _Timeline(TypedDict):
 class TimelineScene(_Timeline, Finer, total=False):
     """A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each.
 
-    ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses.
+    ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. ``owners``: the first
+    and the last program of each cell, -1 for none, where the colours are programs.
     """
 
     # Older saved notebooks lack these.
     nobody: Sentence
     lines: Many[Many[Whole]]
+    grid: GridShape
+    owners: Annotated[list[Buffer], Most(2, least=2)]
 
 
 @dataclass(frozen=True)
@@ -152,15 +158,32 @@ class TimelineView(View):
     def counts(self) -> Ints:
         """The number of lanes (rows, columns) that touched a column's elements in a row's time."""
         found = np.zeros((self.layout.rows, self.layout.columns), np.int64)
+        for row, column, _program in self._touches():
+            found[row] += np.bincount(column, minlength=self.layout.columns)
+        return found
+
+    @cached_property
+    def owners(self) -> tuple[Ints, Ints]:
+        """The first and the last program (rows, columns) that touched a column's elements in a row's time; -1: none."""
+        first = np.full((self.layout.rows, self.layout.columns), self.launch.programs)
+        last = np.full_like(first, -1)
+        for row, column, program in self._touches():
+            np.minimum.at(first[row], column, program)
+            np.maximum.at(last[row], column, program)
+        return np.where(last < 0, -1, first), last
+
+    def _touches(self) -> Iterator[tuple[int, Ints, Ints]]:
+        """For each access event its row, and for its lanes the column of the element and the program."""
         for number, (_unused, event) in enumerate(self.events):
             on = event.active()
+            programs = event.programs.reshape(-1, *(1,) * len(event.shape))
             if self.program is not None:
-                on = on & (event.programs == self.program).reshape(-1, *(1,) * len(event.shape))
+                on = on & (programs == self.program)
             element = elements_at(event.addresses()[on] - self.argument.address, self.argument)
-            element = element[element >= 0] - (self.window.column if self.window else 0)
-            column = element[(element >= 0) & (element < self.layout.columns * self.layout.right)] // self.layout.right
-            found[number // self.layout.down] += np.bincount(column, minlength=self.layout.columns)
-        return found
+            element -= np.where(element >= 0, self.window.column if self.window else 0, 0)
+            there = (element >= 0) & (element < self.layout.columns * self.layout.right)
+            whose = np.broadcast_to(programs, on.shape)[on][there]
+            yield number // self.layout.down, element[there] // self.layout.right, whose
 
     @cached_property
     def most(self) -> float:
@@ -173,8 +196,46 @@ class TimelineView(View):
         first = number * right + (self.window.column if self.window else 0)
         return first, min(first + right, self.elements) - 1
 
+    @property
+    def parted(self) -> bool:
+        """Whether the colours are programs: for one program, or one alone, they are numbers of lanes."""
+        return self.program is None and self.launch.programs > 1
+
     @cached_property
     def heatmap(self) -> Heatmap:
+        return self._by_program() if self.parted else self._by_lanes()
+
+    def _by_program(self) -> Heatmap:
+        first, last = (each.reshape(-1) for each in self.owners)
+        touched = first >= 0
+        keys, classes = np.unique(np.where(touched, 2 * first + (first < last), -1), return_inverse=True)
+        known = keys >= 0
+        program, several = keys[known] // 2, keys[known] % 2 > 0
+        styles = np.zeros((1 + len(program), 4), np.uint16)
+        styles[1:, :3] = style.program_colours(program, self.launch.grid)[:, None]
+        styles[1:, 1:3][several] = style.GROUND
+        styles[1:, 3][several] = style.STRIPES
+        numbers = np.where(touched, classes.reshape(-1) + int(known.all()), 0)
+        blank = Heatmap(self.layout, narrow(numbers), styles, room=self.room)
+        scale = program_scale(self.launch.grid, program[~several].tolist())
+        shared = [
+            Key((one, two, three, look), _("several programs, in the colour of the first"))
+            for one, two, three, look in styles[1:][several].tolist()
+        ]
+        words = [
+            "" if many else messages.mark(one, self.launch.grid) for one, many in zip(program, several, strict=True)
+        ]
+        return replace(
+            blank,
+            labels=labels(blank.frame, numbers, lambda cell: words[cell - 1]),
+            legend=[*scale.keys, *shared[:1]],
+            ramp=scale.ramp,
+            ramp_name=scale.name,
+            ticks=scale.ticks,
+            steps=(_("→ elements"), _("↓ time")),
+        )
+
+    def _by_lanes(self) -> Heatmap:
         counts = self.counts.reshape(-1) / (self.layout.down * self.layout.right)
         made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, self.most, room=self.room)
         name = _("lanes/element") if self.layout.binned else _("lanes")
@@ -189,6 +250,8 @@ class TimelineView(View):
 
     def title(self) -> str:
         subject = f"{self.argument.name} ({shape_text(self.argument.shape)})"
+        if self.parted:
+            return _("{subject}: which program accesses each element, over time").format(subject=subject)
         if self.program is None:
             return _("{subject}: accessed over time").format(subject=subject)
         whose = messages.who(self.program, self.launch.grid)
@@ -217,7 +280,10 @@ class TimelineView(View):
             "columns": [self.column(number) for number in range(self.layout.columns)],
             "nobody": self.nobody,
             "lines": [list(moment.lines) for moment in self.moments],
+            "grid": list(self.launch.grid),
         }
+        if self.parted:
+            scene["owners"] = [buffer(each.astype(np.int32)) for each in self.owners]
         if not self.events:
             return scene
         return {**scene, **finer_scene(self.finer, self.layout, self.window)}

@@ -6,6 +6,10 @@ Each function is called once, in the process that the others are forks of. None 
 from __future__ import annotations
 
 import importlib
+import json
+from pathlib import Path
+
+from tests import warm
 
 # What a launch imports, its checks, and the process of a script with the report of its launches.
 LAUNCH = (
@@ -32,10 +36,32 @@ def launches() -> None:
 
 def kernels() -> None:
     """For notebooks' kernels: what warms one up while it is idle."""
+    from ipykernel.zmqshell import ZMQInteractiveShell
+
+    from triton_lab.notebook.cell import excepthook
     from triton_lab.notebook.startup import warmup
 
     _import(*LAUNCH, *warmup.MODULES, "triton_lab.magics")
     _compute_once()
+    # The lab shows errors in the shell that there is when it is imported.
+    start = ZMQInteractiveShell.__init__
+
+    def started(self, *arguments, **settings) -> None:
+        start(self, *arguments, **settings)
+        excepthook.tell(self)
+
+    ZMQInteractiveShell.__init__ = started
+
+
+def offer_kernel(folder: Path) -> None:
+    """Python for Jupyter, in a folder of `JUPYTER_PATH`: its kernels are forks of what `kernels` prepares."""
+    from jupyter_client.kernelspec import get_kernel_spec
+
+    spec = get_kernel_spec("python3").to_dict()
+    spec["argv"] = warm.command(*spec["argv"][1:], modules=warm.KERNEL)
+    place = folder / "kernels" / "python3"
+    place.mkdir(parents=True)
+    (place / "kernel.json").write_text(json.dumps(spec))
 
 
 def _compute_once() -> None:

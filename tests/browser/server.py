@@ -17,9 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jupyter_client.kernelspec import get_kernel_spec
-
-from tests import warm
+from tests.preloading import offer_kernel
 
 START_SECONDS = 120
 EXTENSION = Path(__file__).parents[2] / "triton_lab" / "labextension"
@@ -79,7 +77,7 @@ def serve(home: Path) -> Iterator[JupyterServer]:
     enabled = home / "config" / "jupyter_server_config.d"
     enabled.mkdir(parents=True)
     shutil.copy(EXTENSION.parents[1] / "labextension" / "server.json", enabled / "triton-lab.json")
-    _offer_warm_kernel(home / "share" / "kernels" / "python3")
+    offer_kernel(home / "share")  # there are a hundred kernels
     server = JupyterServer(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), root, home / "settings")
     server.forget_settings()
     log_path = home / "jupyter.log"
@@ -90,14 +88,6 @@ def serve(home: Path) -> Iterator[JupyterServer]:
             yield server
         finally:
             _stop(process)
-
-
-def _offer_warm_kernel(folder: Path) -> None:
-    """Python as Jupyter has it, but that torch is imported when a kernel starts: there are a hundred of them."""
-    spec = get_kernel_spec("python3").to_dict()
-    spec["argv"] = warm.command(*spec["argv"][1:], modules=warm.KERNEL)
-    folder.mkdir(parents=True)
-    (folder / "kernel.json").write_text(json.dumps(spec))
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests import warm
+from tests.preloading import offer_kernel
 from triton_lab.course.edition import marked, source_of, student
 
 ROOT = Path(__file__).parents[2]
@@ -22,9 +24,10 @@ EXERCISES = ("add_constant", "scale_and_shift", "idle_lanes")
 def run(folder: Path, *arguments: str) -> str:
     environment = os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "ipython")}
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+    environment["JUPYTER_PATH"] = str(folder / "share")
     environment.pop("TRITON_LAB_PROGRESS", None)  # each student has a file of their own
     ended = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments],
+        warm.command("-m", "nbgrader", *arguments, modules=warm.KERNEL),
         cwd=folder, env=environment, capture_output=True, text=True, timeout=400, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
@@ -59,6 +62,7 @@ def excerpt() -> dict[str, Any]:
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course of nbgrader's: a release, and what two students made of it, graded and with feedback."""
     folder = tmp_path_factory.mktemp("course")
+    offer_kernel(folder / "share")
     (folder / "nbgrader_config.py").write_text('c = get_config()\nc.CourseDirectory.course_id = "triton"\n')
     teachers = folder / "teachers" / f"{CHAPTER}.ipynb"
     teachers.parent.mkdir()

@@ -149,7 +149,7 @@ install: $(VENV)/.test ## Make the virtual environment with all that tests need
 
 clean: ## Remove the virtual environment and all that was built
 	rm -rf $(VENV) dist triton_lab/labextension labextension/lib labextension/node_modules
-	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache tests/browser/screenshots mistakes
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache mistakes
 
 # JupyterLab refuses to run as root unless told; in a container one often is.
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)

@@ -112,7 +112,8 @@ def _uncount_collections() -> None:
     gc.callbacks[:] = [one for one in gc.callbacks if not getattr(one, "__module__", "").startswith("hypothesis.")]
 
 
-# Triton's front end makes so many objects that hold each other that garbage would be collected a hundred times a second.
+# Triton's front end makes so many objects that hold each other that garbage would be collected a hundred times a
+# second.
 gc.set_threshold(10_000, 10, 10)
 # What nbformat comes by: a check of internationalized addresses that nobody asks for, whose 38 grammars take 1.4 s.
 # jsonschema does without where it is not installed.

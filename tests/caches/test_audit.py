@@ -41,6 +41,8 @@ AUDITED = {
     "ir/types.py:parse_type": "the text alone",
     "launch/access.py:_places": "shape and strides alone",
     "launch/checks/rule.py:rules": "modules of ours",
+    "launch/comparison/number_formats.py:smallest": "the dtype alone",
+    "launch/comparison/number_formats.py:unit_roundoff": "the dtype alone",
     "launch/sharding/shard.py:_executable": "the plan's text alone",
     "lazy/operations/torch_queries.py:_asked": "torch's default dtype, an argument: tests/lazy/test_cache.py",
     "lazy/operations/torch_queries.py:_asked_of_elements": "torch's default dtype: (tests/lazy/test_cache.py)",

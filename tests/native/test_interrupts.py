@@ -47,7 +47,7 @@ def at_every_point(act: Callable[[], object], check: Callable[[str], None], file
 @pytest.fixture
 def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Launches are shared among three threads however small they are, in calls of a few programs."""
-    for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_FINDING_SECONDS"):
+    for seconds in ("BRIEF_SECONDS", "_WORTH_SECONDS", "_TELLING_SECONDS", "_FINDING_SECONDS"):
         monkeypatch.setattr(native_launch, seconds, 0.0)
     monkeypatch.setattr(work_queue, "_TAKEN_SECONDS", 0.0)
     monkeypatch.setattr(work_queue, "CALL_SECONDS", 1e-5)
@@ -55,14 +55,18 @@ def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thread_team, "size", lambda: 3)
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_at_any_point_of_a_launch(shared: bool, request: pytest.FixtureRequest) -> None:
-    if shared:
+# Launches of one size share what is known of their pace.
+@pytest.mark.parametrize(("how", "n", "points"), [("brief", 1022, 5), ("alone", 1023, 20), ("shared", 1024, 20)])
+def test_at_any_point_of_a_launch(
+    how: str, n: int, points: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if how == "shared":
         request.getfixturevalue("in_pieces")
-    x, out = torch.rand(1024), torch.zeros(1024)
+    monkeypatch.setattr(native_launch, "BRIEF_SECONDS", 60.0 if how == "brief" else 0.0)
+    x, out = torch.rand(n), torch.zeros(n)
 
     def launch() -> None:
-        add[(16,)](x, x, out, 1024, BLOCK=64)
+        add[(16,)](x, x, out, n, BLOCK=64)
 
     def check(where: str) -> None:
         out.zero_()
@@ -72,7 +76,7 @@ def test_at_any_point_of_a_launch(shared: bool, request: pytest.FixtureRequest) 
     with lab.limits(engine="native"):
         launch()
         launch()
-        assert at_every_point(launch, check) > 20
+        assert at_every_point(launch, check) > points
 
 
 def test_at_any_point_where_a_loop_asks_whether_to_go_on() -> None:

@@ -136,9 +136,10 @@ def _on_native(
 
 def note(
     executable: Executable, grid: tuple[int, int, int], engine: Literal["numpy", "native"], why: str, handed: int = 0
-) -> None:
-    """Record that a launch has run: see `EngineRun`."""
+) -> EngineRun:
+    """Record that a launch has run, and return the record."""
     lately.append(EngineRun(executable.plan.kernel.name, engine, why, grid[0] * grid[1] * grid[2], handed))
+    return lately[-1]
 
 
 def _unfit(machine: Machine, kernel: _Kernel) -> str:

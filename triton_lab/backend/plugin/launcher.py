@@ -202,10 +202,14 @@ def _tell_where(error: KeyboardInterrupt, call: LaunchCall) -> None:
 
 # The greatest extents of a grid in CUDA.
 _GREATEST = (2**31 - 1, 65535, 65535)
+_LEAST = min(_GREATEST)
 
 
 def checked_grid(*extents: Any) -> tuple[int, int, int]:
     """The grid, if a GPU would run it; else an error."""
+    x, y, z = extents
+    if x.__class__ is y.__class__ is z.__class__ is int and x >= 0 <= y <= _LEAST and 0 <= z <= _LEAST >= x:
+        return x, y, z  # as most are
     try:
         grid = tuple(operator.index(extent) for extent in extents)
     except TypeError:

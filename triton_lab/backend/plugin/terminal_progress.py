@@ -6,6 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, TextIO
 
 from triton_lab.messages import to_go
@@ -18,15 +19,16 @@ _PAUSE = 0.1
 _WIDTH = 30
 
 
-@contextlib.contextmanager
-def bar(name: str, told: Progress | None) -> Iterator[Progress | None]:
+def bar(name: str, told: Progress | None) -> AbstractContextManager[Progress | None]:
     """The function to report the progress of a launch of kernel ``name`` to.
 
     That is ``told`` itself if it is given; else a `Bar` on the terminal, erased at the end; None without a terminal.
     """
-    if told is not None or not _is_terminal(sys.stderr):
-        yield told
-        return
+    return contextlib.nullcontext(told) if told is not None or not _is_terminal(sys.stderr) else _drawn(name)
+
+
+@contextlib.contextmanager
+def _drawn(name: str) -> Iterator[Progress]:
     drawn = Bar(name, sys.stderr)
     try:
         yield drawn

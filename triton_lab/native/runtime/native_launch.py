@@ -6,7 +6,7 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triton_lab.interpreter.runtime_values import Descriptor, Value
 from triton_lab.localization import _
@@ -27,6 +27,8 @@ Regions: TypeAlias = "Mapping[int, tuple[MemoryRegion, ...] | None]"
 # The seconds of one thread's work from which on programs are shared among threads; and the seconds of a call that is
 # long enough to measure a program's time.
 _WORTH_SECONDS, _TELLING_SECONDS = 1e-4, 3e-5
+# One call runs a launch that took less time before.
+BRIEF_SECONDS = _WORTH_SECONDS
 # The seconds that checking whether programs keep apart takes. For less work, the check waits for a second launch of the
 # kind.
 _FINDING_SECONDS = 2e-3
@@ -36,9 +38,10 @@ _GRID = struct.Struct("<3q").pack
 
 @dataclass(slots=True)
 class Pace:
-    """The seconds of a program on one thread; 0: unknown."""
+    """The seconds of a program on one thread; 0: unknown. ``brief``: the note of a launch, if one call may run it."""
 
     each: float = 0.0
+    brief: Any = None
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:

@@ -44,6 +44,7 @@ AUDITED = {
     "launch/comparison/number_formats.py:smallest": "the dtype alone",
     "launch/comparison/number_formats.py:unit_roundoff": "the dtype alone",
     "launch/sharding/shard.py:_executable": "the plan's text alone",
+    "lazy/graph.py:_is_inside": "the name alone",
     "lazy/operations/torch_queries.py:_asked": "torch's default dtype, an argument: tests/lazy/test_cache.py",
     "lazy/operations/torch_queries.py:_asked_of_elements": "torch's default dtype: (tests/lazy/test_cache.py)",
     "lazy/operations/torch_queries.py:_meeting": "torch's default dtype, an argument: tests/lazy/test_cache.py",

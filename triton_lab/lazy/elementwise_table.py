@@ -85,6 +85,7 @@ ON_FLOAT = {
     "remainder": "remainder_of_floats({0}, {1})",
 }
 ON_FLOAT32 = {"div": "tl.div_rn({0}, {1})", "sqrt": "tl.sqrt_rn({0})"}  # `/` and tl.sqrt may be off by one bit
+_SURELY_FINITE = 1e38  # in float32
 HALVES = (torch.float16, torch.bfloat16)
 EXACT_IN_HALF = {"neg", "abs", "maximum", "minimum", "where", "lt", "le", "gt", "ge", "eq", "ne"}
 
@@ -122,6 +123,8 @@ def constant(number: Scalar, dtype: torch.dtype, name: str) -> Constant:
         return Constant(str(bool(number)))
     if not dtype.is_floating_point:
         return Constant(str(int(torch.tensor(number).to(dtype))))  # wraps around, as in torch
+    if dtype in (torch.float32, torch.float64) and abs(number) < _SURELY_FINITE:
+        return Constant(repr(float(number)))
     if widens(name, dtype):
         dtype = torch.float32
     rounded = float(torch.tensor(float(number), dtype=dtype))

@@ -8,6 +8,7 @@ immutable. There are no in-place operations: writing to a tensor makes a new val
 
 from __future__ import annotations
 
+import functools
 import linecache
 import sys
 from collections.abc import Iterable
@@ -79,12 +80,16 @@ class ProgramLine:
         return place + (f": {text}" if text else "")
 
 
+@functools.lru_cache(maxsize=1024)
+def _is_inside(module: object) -> bool:
+    return any(str(module) == room or str(module).startswith(room + ".") for room in INSIDE)
+
+
 def here() -> ProgramLine | None:
     """The user's line that called into this package; None without one."""
     frame = sys._getframe(1)
     while frame is not None:
-        name = str(frame.f_globals.get("__name__", ""))
-        if not any(name == room or name.startswith(room + ".") for room in INSIDE):
+        if not _is_inside(frame.f_globals.get("__name__", "")):
             return ProgramLine(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]  # None above the outermost
     return None

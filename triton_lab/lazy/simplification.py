@@ -21,8 +21,13 @@ def simplify(graph: Graph) -> tuple[Graph, tuple[int, ...]]:
     for op in graph.ops:
         operands = tuple(numbers[operand] for operand in op.operands)
         book.origin = op.origin
-        numbers.append(book.add(replace(op, operands=operands)))
+        numbers.append(book.add(_on(op, operands)))
     return _needed(book.ops, tuple(book.root(numbers[output]) for output in graph.outputs))
+
+
+def _on(op: GraphOp, operands: tuple[int, ...]) -> GraphOp:
+    """The operation on other operands."""
+    return op if op.operands == operands else replace(op, operands=operands)
 
 
 class Book:
@@ -44,7 +49,7 @@ class Book:
             return len(self.ops) - 1
         if op not in self._known:
             self._known[op] = len(self.ops)
-            self.ops.append(replace(op, origin=op.origin or self.origin))
+            self.ops.append(replace(op, origin=self.origin) if op.origin is None and self.origin else op)
         return self._known[op]
 
     def root(self, number: int) -> int:
@@ -78,7 +83,7 @@ def _needed(ops: list[GraphOp], outputs: tuple[int, ...]) -> tuple[Graph, tuple[
         if used[number]:
             renamed[number] = len(kept)
             operands = tuple(renamed[operand] for operand in op.operands)
-            kept.append(replace(op, operands=operands))
+            kept.append(_on(op, operands))
     inputs = [number for number, op in enumerate(ops) if op.name == "input"]
     return (
         Graph(tuple(kept), tuple(renamed[output] for output in outputs)),

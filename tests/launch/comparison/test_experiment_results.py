@@ -37,7 +37,7 @@ from triton_lab.interpreter.variants import arithmetic_variants
 from triton_lab.launch.comparison import numerics
 from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
-from triton_lab.launch.comparison.experiment_results import Experiment
+from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.launch_results import of_launch, read
 from triton_lab.launch.comparison.numerics import in_threads

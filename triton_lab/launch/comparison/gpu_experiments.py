@@ -13,7 +13,7 @@ from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
-    from triton_lab.launch.comparison.experiment_results import Experiment
+    from triton_lab.launch.comparison.experiment import Experiment
     from triton_lab.launch.launch import Launch
 
 # Options of Triton's compiler for NVIDIA: name, cause, keyword arguments.

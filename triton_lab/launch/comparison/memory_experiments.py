@@ -14,7 +14,8 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
-from triton_lab.launch.comparison.experiment_results import Experiment
+from triton_lab.launch.comparison.experiment import Experiment
+from triton_lab.launch.comparison.mutations.ir_query import on_lines
 from triton_lab.launch.comparison.rerun import Side, may_be_rounding, measured
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.snapshot import Snapshot
@@ -105,12 +106,13 @@ def _contiguous(launch: Launch) -> Iterator[tuple[str, str, Launch]]:
             arguments=tuple(replace(one, strides=strides) if one is argument else one for one in launch.arguments),
             snapshot=launch.snapshot.patched(start, np.ascontiguousarray(elements).reshape(-1)),
         )
+        lines = on_lines([one.line for one in launch.done if one.argument == argument.name and one.line is not None])
         yield (
             f"{argument.name}.contiguous()",
             _(
                 "{name} is not contiguous: it has shape {shape} and strides {strides}, and is accessed with strides "
-                "{assumed}"
-            ).format(name=argument.name, shape=argument.shape, strides=argument.strides, assumed=strides),
+                "{assumed}{lines}"
+            ).format(name=argument.name, shape=argument.shape, strides=argument.strides, assumed=strides, lines=lines),
             changed,
         )
 

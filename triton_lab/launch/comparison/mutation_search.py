@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.bound import Bound
-from triton_lab.launch.comparison.experiment_results import Experiment, Half, Pairs
+from triton_lab.launch.comparison.experiment import Experiment
+from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments
 from triton_lab.launch.comparison.mutations.written_kernel import as_written
 from triton_lab.launch.comparison.number_formats import is_float, wide

@@ -41,7 +41,7 @@ class Probe:
 
     @classmethod
     def of(cls, side: Side, plain: Sequence[Compared]) -> Probe:
-        """The first and the last program that stores wrong elements, and what they store; ``plain`` are the results as they are.
+        """The first and the last program that stores wrong elements, and what they store; ``plain`` are the results.
 
         All programs are run where several make one element: by atomics, or by loads of what others have stored.
         """

@@ -14,7 +14,7 @@ from triton_lab import messages
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
-from triton_lab.launch.comparison.experiment_results import Experiment
+from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch

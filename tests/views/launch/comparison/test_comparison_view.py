@@ -11,7 +11,7 @@ from tests.launch.comparison.kernels import added_up, copied, exponential, recor
 from tests.launch.comparison.slips import SLIPS
 from tests.launch.comparison.two_slips import TWOS
 from tests.wordings import Wording
-from triton_lab.launch.comparison.experiment_results import TELLING
+from triton_lab.launch.comparison.experiment import TELLING
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.comparison.causes_view import briefly

@@ -6,7 +6,7 @@ The elements' places are then matched with whole numbers in scope, so that the l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ _FOUND = 0.8  # the share of the lanes that must be elements
 _MOST, _DISTINCT = 1 << 20, 0.5  # elements of an argument, and the share of them that must differ
 _LEAST = 2  # elements that must be met, at least
 _LESS, _SIGNED_LEAST = 2, 5
+_NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _making(pointer: int, index: _Index, extent: int) -> Any:
         made: list[Op] = []
         block = replace(type, element="i32")
 
-        def then(name: str, operands: tuple[int, ...], given: Type, attributes: Any = {}) -> int:
+        def then(name: str, operands: tuple[int, ...], given: Type, attributes: Mapping[str, Any] = _NONE) -> int:
             made.append(editor.op(near, name, operands, given, attributes))
             return made[-1].results[0]
 

@@ -22,14 +22,13 @@ from triton_lab.launch.comparison.mutations.condition_edits import ConditionEdit
 from triton_lab.launch.comparison.mutations.fitted_numbers import fitted_constants, fitted_factors
 from triton_lab.launch.comparison.mutations.fold_edits import FoldEdits
 from triton_lab.launch.comparison.mutations.index_edits import IndexEdits
-from triton_lab.launch.comparison.mutations.last_steps import LastSteps
 from triton_lab.launch.comparison.mutations.loop_edits import LoopEdits
 from triton_lab.launch.comparison.mutations.masked_lanes import left_out, masked_off, others
 from triton_lab.launch.comparison.mutations.number_matches import matches
 from triton_lab.launch.comparison.mutations.operand_edits import OperandEdits
 from triton_lab.launch.comparison.mutations.operator_edits import OperatorEdits
-from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.mutations.order_edits import OrderEdits
+from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 
@@ -41,7 +40,7 @@ _MOST, _MOST_IN_PAIRS = 12, 32
 
 
 class Experiments(
-    LastSteps, OperatorEdits, OperandEdits, FoldEdits, LoopEdits, ConditionEdits, CastEdits, AccessEdits, OrderEdits,
+    OperatorEdits, OperandEdits, FoldEdits, LoopEdits, ConditionEdits, CastEdits, AccessEdits, OrderEdits,
     IndexEdits,
 ):  # fmt: skip
     """The changes of one launch whose ``arguments`` differ from what was expected."""
@@ -83,25 +82,22 @@ class Experiments(
         yield self.variables(alike=True, stored=True)
         yield from matches(self, probe)
         yield _all(self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders())
-        yield _all(self.constants(near=True), self.variables(alike=False, stored=True), self.roundings())
+        yield _all(self.starts(), self.shifted(), self.constants(near=True))
+        yield fitted_factors(self, probe)
+        yield _all(self.variables(alike=False, stored=True), self.roundings())
         yield _all(self.factors(everywhere=False), self.negated(), self.opposites())
         yield _all(self.constants(near=False), fitted_constants(self, probe))
         yield self.variables(alike=True)
         yield _all(self.left_out(), self.masks(), self.elements_on(), self.iterations(by_step=False), self.swapped())
-        yield _all(self.starts(), self.turned(), self.offsets())
-        yield self.bounds()
+        yield _all(self.bounds(), self.offsets())
+        yield self.factors(everywhere=True)
         yield self.neighbours()
         yield _all(self.comparisons(near=False), self.siblings(likely=False))
-        # A last step may stand for many slips before it.
-        yield fitted_factors(self, probe)
         yield self.functions()
         yield self.variables(alike=False)
         yield self.strides()
-        yield self.parts()
-        yield self.shifted()
-        yield self.factors(everywhere=True)
+        yield _all(self.turned(), self.parts())
         yield self.choices(_all_alike(plain))
-        yield self.last_steps(plain)
 
 
 def _some(*kinds: Iterable[Switch], most: int = _MOST) -> Iterator[Switch]:

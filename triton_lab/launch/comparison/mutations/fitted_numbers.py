@@ -73,6 +73,8 @@ def _number(probe: Probe, switch: Any, held: float, short: bool = True) -> float
     (before, at_before), (now, at_now) = sorted(known, key=lambda each: -float((each[1] ** 2).sum()))[-2:]
     for _step in range(_STEPS):
         slope = at_now - at_before
+        if not slope.any():  # it is as near as it gets
+            break
         with np.errstate(all="ignore"):
             moved = float((slope * at_now).sum() / (slope * slope).sum())
         if not np.isfinite(moved):

@@ -14,7 +14,7 @@ from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
 
-_LESS, _AT_LEAST = 2, 5  # predicates of arith.cmpi
+_UNEQUAL, _LESS, _AT_LEAST = 1, 2, 5  # predicates of arith.cmpi
 _MOST = 1 << 20  # a number of elements
 
 
@@ -41,7 +41,9 @@ class IndexEdits(KernelScope):
             if number not in counted | named or op.name not in _SUMS or op.regions:
                 continue
             own = self.made.get(number)
-            ranges = {str(self.type(number).size): self.type(number).size} if own and own.name == "tt.make_range" else {}
+            ranges = (
+                {str(self.type(number).size): self.type(number).size} if own and own.name == "tt.make_range" else {}
+            )
             for name, extent in (ranges or extents).items():
                 title = _("{extent} - 1 - {name} instead of {name}{lines_of}").format(
                     extent=name, name=self.called(number), lines_of=self.where(op)
@@ -76,7 +78,7 @@ class IndexEdits(KernelScope):
             usual = traits.of(op.name).is_lane_by_lane or op.name in ("tt.splat", "tt.expand_dims", "tt.addptr")
             if not usual or not type.is_integer or type.bits < 16 or constant(self.made, number) is not None:
                 continue
-            for other in self._scalars(op):
+            for other in [each for each in self._scalars(op) if each in self.function.arguments]:
                 for name, sign in _PARTS if other != number else ():
                     title = _("{one} {sign} {other} instead of {one}{lines_of}").format(
                         one=self.called(number), sign=sign, other=self.names[other], lines_of=self.where(op)
@@ -109,12 +111,15 @@ class IndexEdits(KernelScope):
             lanes = replace(truth, element="i32")
             fitting = [each for each in self.scope.get(op.index, ()) if self._is_whole(each)]
             blocks = [each for each in fitting if self.type(each).shape and _along(self.type(each), lanes)]
-            scalars = [each for each in fitting if not self.type(each).shape]
+            scalars = [each for each in fitting if each in self.function.arguments]
+            for one in [each for each in fitting if not self.type(each).shape and each not in scalars]:
+                for two in scalars:
+                    yield self._bounded(op, at, one, two, "!=", _UNEQUAL)
             for one in blocks:
                 for two in scalars:
                     yield self._bounded(op, at, one, two, "<", _LESS)
                 for two in blocks:
-                    if self.type(two).shape != self.type(one).shape or len(truth.shape) == 2:
+                    if len(truth.shape) == 2:
                         for sign, predicate in (("<", _LESS), (">=", _AT_LEAST)) if one != two else ():
                             yield self._bounded(op, at, one, two, sign, predicate)
 

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 def lines_of(launch: Launch, *ops: Op) -> str:
     """`` (line 12)``; "" if the operations come from no line of the user."""
     found = [launch.lines.get(op.index) for op in ops]
-    lines = sorted({line.line for line in found if line is not None})
+    return on_lines([line.line for line in found if line is not None])
+
+
+def on_lines(numbers: Sequence[int]) -> str:
+    """`` (lines 12 and 14)``; "" for none."""
+    lines = sorted(set(numbers))
     return f" ({messages.noun(len(lines), 'line')} {' and '.join(map(str, lines))})" if lines else ""
 
 

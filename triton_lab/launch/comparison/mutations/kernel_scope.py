@@ -13,12 +13,13 @@ from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Function, Region
 from triton_lab.ir.plan_edits import Edit
 from triton_lab.ir.value_flow import conditions
-from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, source
+from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, on_lines, source
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.launch.source_lines import UserLine
 
 
 def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit) -> Switch:
@@ -59,13 +60,12 @@ class KernelScope:
         names = {number: name for number, name in enumerate(self.function.names) if name}
         last: dict[tuple[int, str], int] = {}
         for op in self.function.walk():
-            line = self.launch.lines.get(op.index)
+            line = self.line(op)
             for number in op.results if line is not None and not op.regions else ():
                 # The parts of what a line assigns are named as the variable, which only the last of them is.
-                before = last.get((line.line, names.get(number, "")))
-                if before is not None and number in names:
-                    names.pop(before, None)
-                last[line.line, names.get(number, "")] = number
+                if number in names and line is not None:
+                    names.pop(last.get((line.line, names[number]), -1), None)
+                    last[line.line, names[number]] = number
             if effects.is_access(op) and op.results and len(owners := self.owners(op)) == 1:
                 names.setdefault(op.results[0], owners[0])
             if op.name == "scf.for":
@@ -174,15 +174,22 @@ class KernelScope:
         """The lines of operations, as the end of a title."""
         return lines_of(self.launch, *ops)
 
-    def where_given(self, op: Op, position: int) -> str:
-        """The line on which a loop's accumulator gets its start value; of other operands that of the operation."""
+    def where_given(self, op: Op, position: int, *others: Op) -> str:
+        """The line on which a loop's accumulator gets its start value; of other operands that of the operation.
+
+        And the lines of ``others``.
+        """
         line = self.launch.lines.get(op.index)
         if op.name == "scf.for" and position > 2 and line is not None:
             name = self.names.get(op.regions[0].blocks[0].arguments[position - 2], "")
             before = [each for each in self.assigned.get(name, ()) if each < line.line]
             if before:
-                return f" (line {max(before)})"
-        return lines_of(self.launch, op)
+                return on_lines([max(before), *(one.line for one in map(self.line, others) if one is not None)])
+        return lines_of(self.launch, op, *others)
+
+    def line(self, op: Op) -> UserLine | None:
+        """The user's line of an operation."""
+        return self.launch.lines.get(op.index)
 
     @cached_property
     def assigned(self) -> Mapping[str, Sequence[int]]:

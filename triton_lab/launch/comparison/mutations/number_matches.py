@@ -140,7 +140,8 @@ class _Matches:
 
     def functions(self) -> Iterator[Switch]:
         """With a function of a value in scope, and with the sum of a block."""
-        folds = list(self.terms.folds(self.user, self.type))
+        itself = (self.one.place.number, self.one.is_now)
+        folds = list(self.terms.folds(self.user, itself, self.type))
         yield from self._fitting(chain(folds, *map(functions, self._floats())))
 
     def combined(self) -> Iterator[Switch]:
@@ -189,13 +190,17 @@ class _Matches:
         return switch_of(title, aim.cause, place.op, _applying(place, aim, term))
 
     def _where(self) -> str:
-        """The lines between which it is missing: where the value is made, and where it is taken."""
+        """The lines between which it is missing: where the value is made or starts, and where it is taken."""
         place = self.one.place
-        ops = [place.op]
-        if place.position is None:
-            users = [op for op in self.scope.own if place.number in op.operands]
-            ops += users if len(users) == 1 else []
-        return self.scope.where(*ops)
+        if place.position is not None:
+            return self.scope.where(place.op)
+        users = [op for op in self.scope.own if place.number in op.operands]
+        taken = {self.scope.where(op): op for op in users}
+        ends = list(taken.values()) if len(taken) == 1 else []
+        if place.op.name == "scf.for":
+            start = 3 + place.op.results.index(place.number)
+            return self.scope.where_given(place.op, start, *ends)
+        return self.scope.where(place.op, *ends)
 
 
 def _idle(aim: _Aim, numbers: Array) -> bool:

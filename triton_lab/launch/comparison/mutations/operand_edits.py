@@ -150,17 +150,21 @@ class OperandEdits(KernelScope):
         }
         for op in self.own:
             at = effects.operands_of(op).value if op in self.stores else None
-            usual = [at] if at is not None else [k for k, one in enumerate(op.operands) if one in carried]
+            first = [at] if at is not None else [k for k, one in enumerate(op.operands) if one in carried]
             if op.regions or (not op.results and at is None):
                 continue
             counts = everywhere and (traits.of(op.name).is_lane_by_lane or op.name == "tt.dot")
-            for k in [k for k in range(len(op.operands)) if k not in usual] if counts else usual * (not everywhere):
+            for k in [k for k in range(len(op.operands)) if k not in first] if counts else first * (not everywhere):
                 if not self.type(op.operands[k]).is_float:
                     continue
                 for other in self.scope.get(op.index, ()):
                     given, type = self.type(other), self.type(op.operands[k])
-                    if other != op.operands[k] and given.bits > 1 and may_stand_for(given, type, rows=True):
-                        yield from self._with_factor(op, k, other, not everywhere or given.shape == type.shape)
+                    # Whole numbers that a kernel computes are indices.
+                    usual = given.is_float or other in self.function.arguments
+                    if usual and other != op.operands[k] and may_stand_for(given, type, rows=True):
+                        yield from self._with_factor(
+                            op, k, other, given.is_float and bool(given.shape or not everywhere)
+                        )
 
     def _with_factor(self, op: Op, k: int, other: int, sums: bool) -> Iterator[Switch]:
         ways = [("arith.mulf", _("multiplied by")), ("arith.divf", _("divided by"))]
@@ -182,7 +186,8 @@ class OperandEdits(KernelScope):
                 continue
             for other in self.scope.get(op.index, ()):
                 given = self.type(other)
-                if not given.shape and given.is_integer and given.bits > 1 and other != number:
+                passed = other in self.function.arguments
+                if passed and not given.shape and given.is_integer and given.bits > 1 and other != number:
                     title = _("{name} {multiplied} {other}{lines_of}").format(
                         name=self.called(number),
                         multiplied=_("multiplied by"),

@@ -1,4 +1,4 @@
-"""`Terms`: numbers that a line could have used: values in scope, functions, products and sums of them, and their blocks.
+"""`Terms`: what a line could have used: values in scope, functions of them, and their products, sums and folds.
 
 Each has its numbers in the recorded programs, and operations that compute it in the kernel.
 """
@@ -6,7 +6,7 @@ Each has its numbers in the recorded programs, and operations that compute it in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -159,19 +159,27 @@ class Terms:
                 break
         return found
 
-    def folds(self, op: Op, type: Type) -> Iterator[Term]:
-        """The sum, the mean and the greatest number of blocks of floats in scope, for all lanes of ``type``."""
-        for number, held in list(self.values(op, -1))[:_VALUES]:
-            given, name = self.scope.type(number), self.scope.names[number]
-            if given.is_float and len(given.shape) == 1 and given.element == type.element:
-                with np.errstate(all="ignore"):
-                    known = wide(held)
-                    for told, fold, numbers in (
-                        ("tl.sum({})", "arith.addf", known.sum(axis=1)),
-                        ("tl.max({})", "arith.maxnumf", known.max(axis=1)),
-                        ("tl.sum({0} * {0})", "squares", (known * known).sum(axis=1)),
-                    ):
-                        yield Term(told.format(name), _spread(numbers, type.shape), _folded(number, fold), bare=True)
+    def folds(self, op: Op, own: tuple[int, Array], type: Type) -> Iterator[Term]:
+        """Sums and greatest numbers of blocks of floats in scope, and of the value itself, for all lanes of ``type``.
+
+        A block of the same shape is reduced along each of its axes.
+        """
+        for number, held in [own, *list(self.values(op, own[0]))[:_VALUES]]:
+            given, name = self.scope.type(number), self.scope.called(number)
+            if not given.is_float or not given.shape or given.element != type.element:
+                continue
+            known = wide(held)
+            axes = range(len(given.shape)) if given.shape == type.shape else (0,) if len(given.shape) == 1 else ()
+            for axis in axes:
+                for told, fold in (("tl.sum({name})", "arith.addf"), ("tl.max({name})", "arith.maxnumf")):
+                    numbers = (np.sum if fold == "arith.addf" else np.max)(known, axis=axis + 1)
+                    of = name if len(given.shape) == 1 else f"{name}, axis={axis}"
+                    if given.shape == type.shape:
+                        numbers = np.broadcast_to(np.expand_dims(numbers, axis + 1), known.shape)
+                        make = _spread_fold(number, fold, axis)
+                    else:
+                        numbers, make = _spread(numbers, type.shape), _folded(number, fold)
+                    yield Term(told.format(name=of), numbers, make, bare=True)
 
 
 def _spread(numbers: Array, shape: tuple[int, ...]) -> Array:
@@ -189,14 +197,19 @@ def _converted(number: int) -> Making:
     return lambda editor, near, type: converted(editor, near, number, type)
 
 
+def _spread_fold(number: int, fold: str, axis: int) -> Making:
+    def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
+        made = spread_reduction(editor, near, number, fold, axis)
+        return made, made[-1].results[0]
+
+    return make
+
+
 def _folded(number: int, fold: str) -> Making:
     def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
-        given, made, block = editor.type(number), [], number
-        if fold == "squares":
-            made.append(editor.op(near, "arith.mulf", (number, number), given))
-            (block,) = made[-1].results
-        made += spread_reduction(editor, near, block, "arith.addf" if fold == "squares" else fold)[:1]
-        ops, all_lanes = converted(editor, near, made[-1].results[0], replace(type, element=given.element))
+        # A reduction that is not spread again: one number for each program.
+        made = spread_reduction(editor, near, number, fold)[:1]
+        ops, all_lanes = converted(editor, near, made[-1].results[0], type)
         return [*made, *ops], all_lanes
 
     return make

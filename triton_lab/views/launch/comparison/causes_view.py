@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import messages
+from triton_lab.launch.comparison.experiment import TELLING
 from triton_lab.launch.comparison.experiment_results import HEADINGS as TRIED
-from triton_lab.launch.comparison.experiment_results import TELLING
 from triton_lab.localization import _, all_translated, translated
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence
 from triton_lab.views.view import View

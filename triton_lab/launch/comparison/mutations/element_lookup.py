@@ -9,18 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.ir import Op, Type
-from triton_lab.ir.plan_edits import Editor
+from triton_lab.ir import Op, Type, effects
+from triton_lab.ir.plan_edits import Edit, Editor, with_operand
 from triton_lab.launch.comparison.launch_results import read
-from triton_lab.launch.comparison.mutations.scope_terms import Term, Terms
+from triton_lab.launch.comparison.mutations.kernel_scope import switch_of
+from triton_lab.launch.comparison.mutations.scope_terms import Making, Term, Terms
 from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for
 from triton_lab.launch.comparison.number_formats import is_float, wide
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -30,6 +35,8 @@ Array = NDArray[Any]
 _FOUND = 0.8  # the share of the lanes that must be elements
 _MOST, _DISTINCT = 1 << 20, 0.5  # elements of an argument, and the share of them that must differ
 _LEAST = 2  # elements that must be met, at least
+_CLOSE = 1e-4  # how far numbers may be apart
+_EACH = 4  # addresses that are tried for one store
 _LESS, _SIGNED_LEAST = 2, 5
 _NONE: Mapping[str, Any] = {}
 
@@ -48,13 +55,7 @@ def loaded(terms: Terms, user: Op, type: Type, aimed: Array, error: Array, lanes
     indices: list[_Index] | None = None
     where = np.isfinite(aimed)
     for argument, sorted_numbers, order in _elements(terms.scope.launch):
-        near = np.searchsorted(sorted_numbers, aimed[where])
-        best = np.full(len(near), -1)
-        left = np.full(len(near), np.inf)
-        for candidate in (np.minimum(near, len(order) - 1), np.maximum(near - 1, 0)):
-            apart = np.abs(sorted_numbers[candidate] - aimed[where])
-            best, left = np.where(apart < left, order[candidate], best), np.minimum(left, apart)
-        hit = left <= 1e-4 * np.abs(aimed[where]) + error[where]
+        best, hit = _nearest(sorted_numbers, order, aimed[where], error[where])
         if np.mean(hit) < _FOUND or len(np.unique(best[hit])) < _LEAST:
             continue
         if indices is None:
@@ -66,6 +67,45 @@ def loaded(terms: Terms, user: Op, type: Type, aimed: Array, error: Array, lanes
             size = terms.scope.launch.argument(argument)
             extent = int(np.prod(size.shape))
             yield Term(name, aimed, _making(pointer, index, extent), bare=True)
+
+
+def _nearest(sorted_numbers: Array, order: Array, aimed: Array, error: Array | float) -> tuple[Array, Array]:
+    """The element with the nearest number to each of ``aimed``, and whether it is near enough."""
+    near = np.searchsorted(sorted_numbers, aimed)
+    best, left = np.full(len(near), -1), np.full(len(near), np.inf)
+    for candidate in (np.minimum(near, len(order) - 1), np.maximum(near - 1, 0)):
+        apart = np.abs(sorted_numbers[candidate] - aimed)
+        best, left = np.where(apart < left, order[candidate], best), np.minimum(left, apart)
+    return best, left <= _CLOSE * np.abs(aimed) + error
+
+
+def moved_stores(terms: Terms, probe: Probe) -> Iterator[Switch]:
+    """Stores to other elements: to those for which the stored numbers were expected."""
+    scope = terms.scope
+    for op in scope.stores:
+        stored = terms.record.stored.get(op.index)
+        if stored is None or stored.argument not in probe.side.against:
+            continue
+        argument = scope.launch.argument(stored.argument)
+        expected = wide(probe.side.against[stored.argument].reshape(-1))
+        lanes = (stored.elements >= 0) & np.isfinite(stored.values)
+        usual = argument.is_contiguous and len(np.unique(expected)) >= _DISTINCT * len(expected)
+        if not usual or lanes.sum() < _LEAST or not np.isfinite(expected).all():
+            continue
+        order = np.argsort(expected, kind="stable")
+        aimed = stored.values[lanes]
+        best, hit = _nearest(expected[order], order, aimed, 0.0)
+        if np.mean(hit) < _FOUND or np.mean(best == stored.elements[lanes]) > 1 - _FOUND:
+            continue
+        at = effects.operands_of(op).address
+        type = replace(scope.type(op.operands[at]), element="i32", pointee=None)
+        every = np.ones(len(aimed), np.bool_)
+        pointer = next(n for n in scope.function.arguments if scope.names.get(n) == stored.argument)
+        for index in islice(_sums(list(_indices(terms, op, type)), best[hit], lanes, every, hit), _EACH):
+            title = _("{name} + {index} as the address{lines_of}").format(
+                name=stored.argument, index=index.name, lines_of=scope.where(op)
+            )
+            yield switch_of(title, _("where a store goes"), op, _stored_at(at, pointer, index))
 
 
 @lru_cache(maxsize=4)
@@ -128,40 +168,68 @@ def _sums(indices: list[_Index], wanted: Array, lanes: Array, where: Array, hit:
                 yield _Index(f"{one.name} + {two.name}", one.numbers + two.numbers, (*one.parts, *two.parts))
 
 
-def _making(pointer: int, index: _Index, extent: int) -> Any:
-    """The operations that load the elements at an index that is inside the argument, and cast them."""
+class _Steps:
+    """The operations of an edit near ``near``, one after the other."""
 
-    def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
-        made: list[Op] = []
-        block = replace(type, element="i32")
+    def __init__(self, editor: Editor, near: Op) -> None:
+        self.editor, self.near = editor, near
+        self.made: list[Op] = []
 
-        def then(name: str, operands: tuple[int, ...], given: Type, attributes: Mapping[str, Any] = _NONE) -> int:
-            made.append(editor.op(near, name, operands, given, attributes))
-            return made[-1].results[0]
+    def then(self, name: str, operands: tuple[int, ...], type: Type, attributes: Mapping[str, Any] = _NONE) -> int:
+        """One more operation, and the value that it gives."""
+        self.made.append(self.editor.op(self.near, name, operands, type, attributes))
+        return self.made[-1].results[0]
 
-        total = -1
+    def spread(self, number: int, type: Type) -> int:
+        """A value as one of ``type``."""
+        ops, number = converted(self.editor, self.near, number, type)
+        self.made += ops
+        return number
+
+    def constant(self, value: float, type: Type) -> int:
+        """A number in all lanes."""
+        self.made.append(self.editor.constant(self.near, value, type))
+        return self.made[-1].results[0]
+
+    def address(self, pointer: int, index: _Index, shape: tuple[int, ...]) -> tuple[int, int]:
+        """The index, and the addresses of the elements of the argument there."""
+        block, total = Type("i32", shape), -1
         for part in index.parts:
             product = -1
             for number in part:
-                ops, value = converted(editor, near, number, block)
-                made.extend(ops)
-                product = value if product < 0 else then("arith.muli", (product, value), block)
-            total = product if total < 0 else then("arith.addi", (total, product), block)
-        given = editor.type(pointer)
-        address = then("tt.splat", (pointer,), replace(given, shape=type.shape)) if type.shape else pointer
-        address = then("tt.addptr", (address, total), replace(given, shape=type.shape))
-        truth = replace(block, element="i1")
-        made += [editor.constant(near, 0, block), editor.constant(near, extent, block)]
-        zero, end = (one.results[0] for one in made[-2:])
-        inside = then("arith.cmpi", (total, zero), truth, {"predicate": _SIGNED_LEAST})
-        below = then("arith.cmpi", (total, end), truth, {"predicate": _LESS})
-        inside = then("arith.andi", (inside, below), truth)
-        assert given.pointee is not None
-        held = replace(given.pointee, shape=type.shape)
-        made.append(editor.constant(near, 0, held))
+                value = self.spread(number, block)
+                product = value if product < 0 else self.then("arith.muli", (product, value), block)
+            total = product if total < 0 else self.then("arith.addi", (total, product), block)
+        given = replace(self.editor.type(pointer), shape=shape)
+        start = self.then("tt.splat", (pointer,), given) if shape else pointer
+        return total, self.then("tt.addptr", (start, total), given)
+
+
+def _stored_at(position: int, pointer: int, index: _Index) -> Edit:
+    def edit(editor: Editor, op: Op) -> list[Op]:
+        steps = _Steps(editor, op)
+        _total, address = steps.address(pointer, index, editor.type(op.operands[position]).shape)
+        return [*steps.made, *with_operand(position, address)(editor, op)]
+
+    return edit
+
+
+def _making(pointer: int, index: _Index, extent: int) -> Making:
+    """The operations that load the elements at an index that is inside the argument, and cast them."""
+
+    def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
+        steps = _Steps(editor, near)
+        total, address = steps.address(pointer, index, type.shape)
+        block, truth = Type("i32", type.shape), Type("i1", type.shape)
+        after = steps.then("arith.cmpi", (total, steps.constant(0, block)), truth, {"predicate": _SIGNED_LEAST})
+        before = steps.then("arith.cmpi", (total, steps.constant(extent, block)), truth, {"predicate": _LESS})
+        inside = steps.then("arith.andi", (after, before), truth)
+        pointee = editor.type(pointer).pointee
+        assert pointee is not None
+        held = replace(pointee, shape=type.shape)
         sizes = {"isVolatile": False, "operandSegmentSizes": [1, 1, 1]}
-        value = then("tt.load", (address, inside, made[-1].results[0]), held, sizes)
-        ops, value = converted(editor, near, value, type)
-        return [*made, *ops], value
+        value = steps.then("tt.load", (address, inside, steps.constant(0, held)), held, sizes)
+        value = steps.spread(value, type)
+        return steps.made, value
 
     return make

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
-from triton_lab.launch.comparison.mutations.element_lookup import loaded
+from triton_lab.launch.comparison.mutations.element_lookup import loaded, moved_stores
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.scope_terms import Term, Terms, functions, pairs
 from triton_lab.launch.comparison.mutations.value_record import ValueRecord
@@ -30,7 +30,8 @@ Array = NDArray[Any]
 
 _PLACES, _EACH = 32, 3  # places that are looked at, and experiments for each of them
 _CLOSE, _ROUNDING = 1e-3, 2e-5  # how far numbers may be apart, of themselves and of the greatest one
-_LANES, _DIGITS = 4, 4  # lanes that must agree; digits of a number that somebody may have written
+_LANES = 4  # lanes that must agree
+_ROUND = (-1, 2, -2, 0.5, -0.5, 4, 0.25, 8, 0.125)
 _SAMPLED = 256
 # The share of the lanes that must fit: where what is stored hardly depends on a number, it is found roughly.
 _AGREE = 0.8
@@ -59,6 +60,7 @@ def matches(scope: KernelScope, probe: Probe) -> Iterator[Iterator[Switch]]:
     found = [_Matches(scope, terms, one) for one in known if one.certain or _lanes(one).sum() >= _LANES]
     for kind in (_Matches.own, _Matches.constants, _Matches.simple, _Matches.functions, _Matches.loads):
         yield chain.from_iterable(islice(kind(one), _EACH) for one in found)
+    yield moved_stores(terms, probe)
     yield chain.from_iterable(islice(one.combined(), _EACH) for one in found)
 
 
@@ -101,7 +103,7 @@ class _Matches:
             ]
 
     def constants(self) -> Iterator[Switch]:
-        """A factor or a term that is one number, written in few digits or following from the launch."""
+        """A factor or a term that is one number and follows from the launch, or a factor that is a power of two."""
         named = {value: name for name, value in numbers(self.scope.launch).items()}
         for aim in (one for one in self.aims() if one.name in ("arith.mulf", "arith.addf") and not one.first):
             counts = np.isfinite(aim.numbers) & (aim.error < _CLOSE * np.abs(aim.numbers) + 1e-30)
@@ -115,13 +117,11 @@ class _Matches:
             if abs(middle - 1) < 1e-3 and factor:
                 continue
             close = [value for value in named if abs(value - middle) <= 1e-4 * abs(middle)]
-            short = float(f"{middle:.{_DIGITS}g}")
-            if aim.name == "arith.addf" and not close and np.ptp(self.one.is_now[_lanes(self.one)]) == 0:
-                continue  # any other number would be that number and a term
-            best = close[0] if close else short if abs(short - middle) <= 1e-5 * abs(middle) else middle
             told = named_factor(middle, self.scope.launch, 1e-4) if factor else ""
-            if best == middle and not told:
-                continue
+            round = [each for each in _ROUND if abs(each - middle) <= 1e-4 * abs(middle)] if factor else []
+            if not close and not told and not round:
+                continue  # any other number would explain too much
+            best = [*close, *round, middle][0]
             name = named.get(best, f"{best:g}") + ("" if close else told)
             number = _constant(best)
             yield self._switch(aim, Term(name, aim.numbers, number, bare=True))

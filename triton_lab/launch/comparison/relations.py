@@ -138,8 +138,11 @@ def _factor(one: Compared, launch: Launch) -> str | None:
     )
 
 
-def named_factor(factor: float, launch: Launch, error: float) -> str:
-    """`` (1 / n, where n is 300)``: the factor in terms of the launch's arguments; "" if there is no such form."""
+def named_factor(factor: float, launch: Launch, error: float, ratios: bool = True) -> str:
+    """`` (1 / n, where n is 300)``: the factor in terms of the launch's arguments; "" if there is no such form.
+
+    ``ratios``: also as a ratio of two of them.
+    """
     known = _numbers(launch)
     for name, value in known.items():
         if value > 0 and value != 1:
@@ -155,7 +158,7 @@ def named_factor(factor: float, launch: Launch, error: float) -> str:
                     return _(" ({more}{told}, where {name} is {value})").format(
                         more="-" if factor < 0 else "", told=told, name=name, value=messages.significant(value)
                     )
-    for (name, value), (other, divisor) in permutations(known.items(), 2):
+    for (name, value), (other, divisor) in permutations(known.items(), 2) if ratios else ():
         if value > 0 and divisor > 0 and abs(factor - value / divisor) <= error * factor:
             where = _("where {name} is {value} and {other} is {divisor}").format(
                 name=name, value=messages.significant(value), other=other, divisor=messages.significant(divisor)

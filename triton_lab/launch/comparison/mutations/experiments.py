@@ -80,14 +80,17 @@ class Experiments(
         """All that follow from the kernel, the likeliest kinds first; ``probe`` runs some programs."""
         plain = list(probe.plain.values())
         yield self.variables(alike=True, stored=True)
-        yield from matches(self, probe)
+        *likely, of_two = matches(self, probe)
+        yield from likely
         yield _all(self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders())
-        yield _all(self.starts(), self.shifted(), self.constants(near=True))
-        yield fitted_factors(self, probe)
+        yield _all(self.starts(), self.constants(near=True))
+        yield fitted_factors(self, probe, ratios=False)
         yield _all(self.variables(alike=False, stored=True), self.roundings())
         yield _all(self.factors(everywhere=False), self.negated(), self.opposites())
         yield _all(self.constants(near=False), fitted_constants(self, probe))
         yield self.variables(alike=True)
+        yield of_two
+        yield self.shifted()
         yield _all(self.left_out(), self.masks(), self.elements_on(), self.iterations(by_step=False), self.swapped())
         yield _all(self.bounds(), self.offsets())
         yield self.factors(everywhere=True)
@@ -98,6 +101,8 @@ class Experiments(
         yield self.strides()
         yield _all(self.turned(), self.parts())
         yield self.choices(_all_alike(plain))
+        # A last step may stand for many slips before it.
+        yield fitted_factors(self, probe, ratios=True)
 
 
 def _some(*kinds: Iterable[Switch], most: int = _MOST) -> Iterator[Switch]:

@@ -40,8 +40,11 @@ def fitted_constants(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
                 yield switch_of(title, _("a wrong number"), op, with_constant(k, best))
 
 
-def fitted_factors(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
-    """Factors of what is summed, stored or raised to a power: numbers that fit, and follow from the launch."""
+def fitted_factors(scope: KernelScope, probe: Probe, ratios: bool) -> Iterator[Switch]:
+    """Factors of what is summed, stored or raised to a power: numbers that fit, and follow from the launch.
+
+    ``ratios``: also those of two numbers of the launch, which stand for one instead of the other elsewhere.
+    """
     for op, k in scope.uses():
         number, maker = op.operands[k], scope.made.get(op.operands[k])
         counts = op in scope.stores or op.name in traits.EXPONENTIALS
@@ -52,7 +55,7 @@ def fitted_factors(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
                 return with_computed(k, "arith.mulf", other=value)
 
             best = _number(probe, lambda value, op=op: switch_of("", "", op, scaled(value)), 1.0, short=False)
-            named = "" if best is None else named_factor(best, scope.launch, _CLOSE)
+            named = "" if best is None else named_factor(best, scope.launch, _CLOSE, ratios)
             if best is not None and named:
                 title = _("{name} multiplied by {factor}{named}{lines_of}").format(
                     name=scope.called(number), factor=f"{best:g}", named=named, lines_of=scope.where(op)

@@ -61,7 +61,7 @@ class KernelScope:
         last: dict[tuple[int, str], int] = {}
         for op in self.function.walk():
             line = self.line(op)
-            for number in op.results if line is not None and not op.regions else ():
+            for number in op.results if line is not None and op.name != "scf.for" else ():
                 # The parts of what a line assigns are named as the variable, which only the last of them is.
                 if number in names and line is not None:
                     names.pop(last.get((line.line, names[number]), -1), None)

@@ -49,19 +49,25 @@ class _Aim:
     first: bool = False  # whether the term is the first operand
 
 
-def matches(scope: KernelScope, probe: Probe) -> Iterator[Iterator[Switch]]:
-    """The experiments by kind, the simplest first; those at the places that are nearest to the stores first."""
+def matches(scope: KernelScope, probe: Probe) -> list[Iterator[Switch]]:
+    """The experiments by kind, the simplest first; those at the places that are nearest to the stores first.
+
+    The last kind, of two values in scope, may stand for many others.
+    """
     try:
         record = ValueRecord.of(probe)
     except Exception:  # a kernel that fails fails again
-        return
+        return [iter(())]
     solver, terms = Solver(scope, probe, record), Terms(scope, record)
     known = [one for one in map(solver.solve, islice(places(scope), _PLACES)) if one is not None]
     found = [_Matches(scope, terms, one) for one in known if one.certain or _lanes(one).sum() >= _LANES]
-    for kind in (_Matches.own, _Matches.constants, _Matches.simple, _Matches.functions, _Matches.loads):
-        yield chain.from_iterable(islice(kind(one), _EACH) for one in found)
-    yield moved_stores(terms, probe)
-    yield chain.from_iterable(islice(one.combined(), _EACH) for one in found)
+    kinds = (_Matches.own, _Matches.constants, _Matches.simple, _Matches.functions, _Matches.loads)
+    return [*(_at_all(kind, found) for kind in kinds), moved_stores(terms, probe), _at_all(_Matches.combined, found)]
+
+
+def _at_all(kind: Callable[[_Matches], Iterator[Switch]], found: Sequence[_Matches]) -> Iterator[Switch]:
+    for one in found:
+        yield from islice(kind(one), _EACH)
 
 
 def _lanes(one: Wanted) -> Array:
@@ -117,7 +123,7 @@ class _Matches:
             if abs(middle - 1) < 1e-3 and factor:
                 continue
             close = [value for value in named if abs(value - middle) <= 1e-4 * abs(middle)]
-            told = named_factor(middle, self.scope.launch, 1e-4) if factor else ""
+            told = named_factor(middle, self.scope.launch, 1e-4, ratios=False) if factor else ""
             round = [each for each in _ROUND if abs(each - middle) <= 1e-4 * abs(middle)] if factor else []
             if not close and not told and not round:
                 continue  # any other number would explain too much

@@ -83,3 +83,19 @@ def test_a_buffer_that_the_warps_fill_holds_what_they_stored() -> None:
     film = PipelineFilm(launched(cases.tiled, partitioned.three_partitions, 2))
     full = [one for one in film.spans if one.row == "out" and one.kind == "full"]
     assert len(full) == 9 and all(one.last == other.first for one, other in pairwise(full))
+
+
+def test_a_wait_that_loads_end_says_which_was_the_last() -> None:
+    film = PipelineFilm(launched(cases.multiplied, pipelines.product_from_registers, 1))
+    ended = [one for one in film.moments if one.touches == "bar" and one.after]
+    assert ended and all(one.after.endswith(" b") for one in ended)
+    phases = [one for one in film.moments if one.touches == "bar" and "TMA" in one.told]
+    assert len(phases) == len(ended) and not any(one.acts for one in phases)
+
+
+def test_a_buffer_that_only_warps_use_is_there_too() -> None:
+    film = PipelineFilm(launched(cases.parted_lines, partitioned.handed_over, 2))
+    assert film.buffers == ["buffers[0]", "buffers[1]"]
+    held = [one for one in film.spans if one.kind == "full"]
+    reads = [k for k, one in enumerate(film.moments) if one.touches in film.buffers and one.told.endswith("reads")]
+    assert held and all(any(one.first < k < one.last for one in held) for k in reads)

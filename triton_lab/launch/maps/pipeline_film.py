@@ -64,7 +64,8 @@ class FilmSpan:
 class FilmMoment:
     """One event: what happens, in words, in which ``row``, on which ``line``, to which ``work`` (0: none).
 
-    ``touches`` names the buffers or barriers, and ``after`` what came first, if it was waited for.
+    ``touches`` names the buffers or barriers, and ``after`` what came first, if it was waited for. ``acts``: the warps
+    do this themselves.
     """
 
     row: str
@@ -73,6 +74,7 @@ class FilmMoment:
     work: int = 0
     touches: str = ""
     after: str = ""
+    acts: bool = False
 
     @property
     def sentence(self) -> str:
@@ -128,22 +130,35 @@ class PipelineFilm:
         for now, event in enumerate(self.events):
             touched = [self.slots[place] for place, _writes in self._touched(event)]
             row = partition_name(event.partition)
-            who = translated(WORKERS[event.queue]) if event.work and event.kind in ("issued", "landed") else row
+            landed = self._landing(now)
+            queue = event.queue if event.work and event.kind in ("issued", "landed") else landed and landed.queue
+            who = translated(WORKERS[queue]) if queue else row
             told = _("{who}: {what}").format(who=who, what=translated(_STEPS[event.kind]))
             if touched and event.kind in _WAITS:
                 told = _("{who}: {what}").format(who=who, what=translated(_WAITS[event.kind]))
             after = self._ended_by(now) if event.kind == "waited" else ""
             line = self._line(event.work_op if event.kind == "landed" else event.op)
-            made.append(FilmMoment(row, told, line, event.work, ", ".join(touched), after))
+            acts = not event.work and event.kind not in (*_WAITS, "phase")
+            made.append(FilmMoment(row, told, line, event.work, ", ".join(touched), after, acts))
         return made
+
+    def _landing(self, now: int) -> AsyncEvent | None:
+        """The work whose end ended the phase that event ``now`` is the end of; None if an arrival did, or no phase."""
+        event, before = self.events[now], self.events[now - 1] if now else None
+        ended = event.kind == "phase" and before is not None and before.kind == "landed"
+        return before if ended and before is not None and before.work_op is event.op else None
 
     def _ended_by(self, now: int) -> str:
         """The arrival that ended the wait whose end is event ``now``, in words; "" if none did."""
         here = [place for place, _writes in self._touched(self.events[now])]
-        for event in reversed(self.events[:now]):
+        for number in range(now - 1, -1, -1):
+            event = self.events[number]
             if event.kind == "phase" and [place for place, _writes in self._touched(event)] == here:
-                if event.work:
-                    return ""  # work ended it, which is named by itself
+                if (landed := self._landing(number)) is not None:
+                    parts = ", ".join(self.slots[place] for place, _writes in self._touched(landed))
+                    return _("until {work} had ended {parts}").format(
+                        work=translated(WORKERS[landed.queue]), parts=parts
+                    )
                 line, who = self._line(event.op), partition_name(event.partition)
                 if line is None:
                     return _("until {who} arrived").format(who=who)
@@ -159,10 +174,8 @@ class PipelineFilm:
 
     @cached_property
     def buffers(self) -> list[str]:
-        """The parts of buffers that work fills or reads, in their order in memory; no barriers."""
-        used = {
-            place for event in self.events if event.work for place, _writes in self._touched(event)
-        } - self._barrier_places
+        """The parts of buffers that are filled or read, in their order in memory; no barriers."""
+        used = {place for event in self.events for place, _writes in self._touched(event)} - self._barrier_places
         return [self.slots[place] for place in sorted(used)]
 
     @cached_property
@@ -187,7 +200,7 @@ class PipelineFilm:
     def _works(self) -> Iterator[FilmSpan]:
         begun: dict[int, tuple[int, AsyncEvent]] = {}
         full: dict[str, int] = {}
-        end = len(self.events) - 1
+        end = len(self.events)
         for now, event in enumerate(self.events):
             if event.kind == "issued":
                 begun[event.work] = now, event
@@ -234,7 +247,7 @@ class PipelineFilm:
         for here, first in begun.items():
             event = self.events[first]
             told = ", ".join(self.slots[place] for place, _writes in self._touched(event))
-            yield FilmSpan(partition_name(here), "wait", first, len(self.events) - 1, told, self._line(event.op))
+            yield FilmSpan(partition_name(here), "wait", first, len(self.events), told, self._line(event.op))
 
     def _phases(self) -> Iterator[FilmSpan]:
         since: dict[str, tuple[int, int]] = dict.fromkeys(self.barriers, (0, 0))
@@ -245,7 +258,7 @@ class PipelineFilm:
                     yield FilmSpan(self.slots[place], "phase", first, now, str(phase & 1))
                     since[self.slots[place]] = now, phase + 1
         for bar, (first, phase) in since.items():
-            yield FilmSpan(bar, "phase", first, len(self.events) - 1, str(phase & 1))
+            yield FilmSpan(bar, "phase", first, len(self.events), str(phase & 1))
 
     def _touched(self, event: AsyncEvent) -> list[tuple[Place, bool]]:
         """The parts of buffers of an event, and whether each is written."""

@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 WIDE, HIGH, LEFT, BAR = 30.0, 16.0, 56.0, 48.0  # CSS pixels: a word, a line, the names of lines, the bars of banks
 LINES = 32  # lines of 128 bytes in a picture
 TINT = 0.42  # the opacity of the colour of an element's row
-TINY = 8.0  # the size of the elements' numbers
+TINY, LEAST = 8.0, 6.0  # the size of the elements' numbers, and the least that can be read
 
 
 class BankView(View):
@@ -64,6 +64,13 @@ class BankView(View):
         for k in range(1, whole):  # an element of several words
             found[words + k] = np.arange(len(words))
         return found.reshape(-1, BANKS)[self.lines.start : self.lines.stop]
+
+    @cached_property
+    def size(self) -> float:
+        """The size at which the numbers of all elements fit into their words; 0 if that is too small to be read."""
+        widest = max(width_of(self._index(number), TINY) for number in self.elements.reshape(-1).tolist())
+        size = TINY * min(1.0, (WIDE - 5) / max(widest, 1.0))
+        return size if size >= LEAST else 0.0
 
     @cached_property
     def lanes(self) -> dict[int, list[int]]:
@@ -127,7 +134,7 @@ class BankView(View):
         return made
 
     def _line(self, row: int, y: float) -> Iterator[Rectangle | DrawnText]:
-        """The words of a line: neighbours of one colour in one box, and the elements' numbers where they fit."""
+        """The words of a line: neighbours of one colour in one box, and the elements' numbers if all fit."""
         numbers = self.elements[row]
         colours = [self._colour(int(number)) for number in numbers]
         first = 0
@@ -141,8 +148,8 @@ class BankView(View):
         for bank, number in enumerate(numbers.tolist()):
             index = self._index(number)
             word = (self.lines.start + row) * BANKS + bank
-            if index and word not in self.lanes and width_of(index, TINY) < WIDE - 1:
-                yield DrawnText(LEFT + (bank + 0.5) * WIDE, y + HIGH / 2, index, TINY, "ink", "center")
+            if index and word not in self.lanes and self.size:
+                yield DrawnText(LEFT + (bank + 0.5) * WIDE, y + HIGH / 2, index, self.size, "ink", "center")
 
     def _colour(self, number: int) -> str:
         if number < 0:

@@ -127,8 +127,8 @@ class PipelineView(View):
             ends[place : place + 1] = [max(span.last, span.first + 1)]
             self._bar(made, span, y + ROW * place)
         for k, moment in enumerate(self.film.moments):
-            here = moment.touches.split(", ") if name in self.film.buffers else [moment.row] if not moment.work else []
-            if name in here and not moment.work:
+            here = moment.touches.split(", ") if name in self.film.buffers else [moment.row]
+            if name in here and moment.acts:
                 x = self.left + self.step * (k + 0.5)
                 made.add(Line(((x, y + 3), (x, y + ROW - 3)), "ink", 1.5, arrow=False))
         return y + ROW * max(1, len(ends))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from triton_lab.ir import Region, effects, traits
+from triton_lab.ir import Op, Region, effects, traits
 from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import Value, decisive
 from triton_lab.launch.assumption import quantities
 from triton_lab.launch.recording.argument_contents import SIGNED, contents_range
@@ -109,7 +110,7 @@ def bounds_of(launches: Sequence[Launch], name: str, others: Sequence[str]) -> l
             open_end = all(value > top for value, top in zip(values, tops, strict=True))
             distance = max(value - top for value, top in zip(values, tops, strict=True))
             found.append((distance, [*([f"{text})"] if open_end else []), f"{text}]"]))
-    found.sort(key=lambda one: (one[1][0].count("*"), one[0]))
+    found.sort(key=lambda one: (-one[1][0].count("*"), one[0]))
     return [f"{name} in [{low}, {end}" for _distance, ends in found for end in ends][:_MOST_BOUNDS]
 
 
@@ -133,17 +134,34 @@ def _divisors(launch: Launch, name: str) -> list[str]:
     position = [one.name for one in launch.plan_arguments].index(name)
     loads = [op for op in plan.walk() if effects.is_access(op) and position in (roots.get(op.index) or ())]
     ahead = flow.ahead(Value(flow.function_of[op.index], number) for op in loads for number in op.results)
+    return list(_divided_by(launch, flow, lambda divided: divided in ahead))[:_MOST_DIVISORS]
+
+
+def divisors(launch: Launch) -> frozenset[str]:
+    """The arguments by which the kernel divides: a launch with 0 there has no meaning."""
+    scalars = {one.name for one in launch.arguments if one.kind == "scalar"}
+    return frozenset(_divided_by(launch, Flow.of(launch.executable.plan), lambda divided: True)) & scalars
+
+
+def _divided_by(launch: Launch, flow: Flow, counts: Callable[[Value], bool]) -> dict[str, None]:
+    """The arguments and constexprs that are divisors of values that count."""
+    plan = launch.executable.plan
     constants = {a.value: a.name for a in launch.arguments if a.kind == "constexpr" and type(a.value) is int}
     arguments = dict(zip(plan.kernel.arguments, launch.plan_arguments, strict=True))
     found: dict[str, None] = {}
     for op in plan.walk():
         function = flow.function_of[op.index]
-        if traits.of(op.name).symbol == "//" and Value(function, op.operands[0]) in ahead:
-            for value in flow.behind([Value(function, op.operands[1])]):
-                maker = flow.maker.get(value)
-                number = maker.attributes.get("value") if maker is not None and maker.name == "arith.constant" else None
-                if type(number) is int and number > 1 and number in constants:
-                    found[constants[number]] = None
-                elif maker is None and value.function == plan.kernel.name and value.number in arguments:
-                    found[arguments[value.number].name] = None
-    return list(found)[:_MOST_DIVISORS]
+        if traits.of(op.name).symbol not in ("//", "%") or not counts(Value(function, op.operands[0])):
+            continue
+        for value in flow.behind([Value(function, op.operands[1])], _hands_over):
+            maker = flow.maker.get(value)
+            number = maker.attributes.get("value") if maker is not None and maker.name == "arith.constant" else None
+            if type(number) is int and number > 1 and number in constants:
+                found[constants[number]] = None
+            elif maker is None and value.function == plan.kernel.name and value.number in arguments:
+                found[arguments[value.number].name] = None
+    return found
+
+
+def _hands_over(op: Op) -> bool:
+    return traits.of(op.name).kind in (Kind.MOVES, Kind.CASTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -168,6 +169,13 @@ def most_proved(
                 continue
             if found is not None and _proved(found[2]) > _proved(best[2]):
                 best, options[:], improved = found, other, True
+    for position, suggestion in enumerate(suggestions):  # what tensors hold is assumed only where it is needed
+        if suggestion.helps and suggestion.options[options[position]] is not None:
+            other = [suggestion.options.index(None) if k == position else one for k, one in enumerate(options)]
+            with suppress(TooHard, ValueError):
+                found = tried(other, None)
+                if found is not None and _proved(found[2]) == _proved(best[2]):
+                    best, options = found, other
     doubtful = {s.subject for s, number in zip(suggestions, options, strict=True) if number >= s.plain}
     return *best, frozenset(doubtful)
 

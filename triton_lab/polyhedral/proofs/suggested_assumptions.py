@@ -12,7 +12,7 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.assumption import holds, parsed
 from triton_lab.launch.recording.argument_contents import SIGNED
 from triton_lab.localization import _
-from triton_lab.polyhedral.proofs.index_contents import bounds_of, indexed
+from triton_lab.polyhedral.proofs.index_contents import bounds_of, divisors, indexed
 from triton_lab.polyhedral.proofs.launch_grid import grid_texts, passed_sizes
 from triton_lab.polyhedral.proofs.proof import Assumption
 from triton_lab.polyhedral.proofs.size_fit import SizeFit, Values
@@ -52,7 +52,7 @@ class Suggestion:
 def without_removed(suggestions: Sequence[Suggestion], given: Sequence[str]) -> tuple[list[Suggestion], list[str]]:
     """The suggestions without what the user leaves out, and the assumptions that the user adds.
 
-    A given text that begins with "not" leaves out what follows it; of what a tensor holds, nothing else is assumed then.
+    A given text that begins with "not" leaves out what follows it: of what a tensor holds, nothing else is assumed.
     Raises ValueError where that is not suggested.
     """
     removed = {parsed(text.strip()[4:]).text for text in given if text.strip().startswith("not ")}
@@ -89,9 +89,10 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
     for argument in first.arguments:
         if argument.kind == "scalar" and type(argument.value) is int:
             sizes[argument.name] = tuple(int(one.argument(argument.name).value) for one in launches)
+    divide = divisors(first)
     for name, values in sizes.items():
         if min(values) >= 0:
-            yield Suggestion((f"{name} >= 0",), "launch")
+            yield Suggestion((f"{name} >= {int(name in divide and min(values) >= 1)}",), "launch")
     for argument in first.arguments:
         if argument.kind == "constexpr" and argument.name not in declared and type(argument.value) is int:
             yield Suggestion((f"{argument.name} == {argument.value}",), "compiler")
@@ -118,7 +119,7 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
     for name, ops, touched in indexed(first):
         bounds = bounds_of(launches, name, touched)
         if bounds:
-            yield Suggestion((None, *bounds), "launch", 1, ops)
+            yield Suggestion((*bounds, None), "launch", len(bounds) + 1, ops)
     for axis, text in enumerate(grid_texts(first)):
         extents = tuple(one.grid[axis] for one in launches)
         quantity = f"grid[{axis}]"

@@ -7,7 +7,8 @@ symbols (the reformulation-linearization of Sherali and Adams, 1990). Only produ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
 
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, Term
@@ -25,6 +26,9 @@ from triton_lab.polyhedral.kernels.symbolic.nonlinear_terms import (
 # Pairs of more expressions than this are not multiplied.
 _MOST_EXPRESSIONS = 80
 
+# Products on the way to a product have at most so many factors.
+_MOST_FACTORS = 3
+Key = tuple[str, ...]
 Bounds = Callable[[AffineExpr], Interval]
 
 
@@ -57,16 +61,27 @@ def lifted(constraints: Sequence[Constraint], more: Iterable[AffineExpr], bounds
     for symbol in sorted(factors, key=str):
         for fact in _limits(symbol, bounds):
             new[fact] = None
+    for given in list(known):
+        for fact in (*_without_unknown(given), *_ends(given, factors, bounds)):
+            new[fact] = None
     equal = [c.expression for c in constraints if c.equality]
-    quotients = sorted((s for s in factors | terms if isinstance(s, (Quotient, QuotientTerm))), key=_depth)
+    quotients = sorted(_quotients([*factors, *terms]), key=_depth)
     for quotient in quotients:
         for fact in _tops(quotient, [*known, *new], equal):
             new[fact] = None
+            for given in known:  # with the bound in its place
+                times = given.coefficients.get(quotient, 0)
+                if times > 0:
+                    new[given + fact * times] = None
     for fact in _digits([q for q in quotients if isinstance(q, Quotient)]):
         new[fact] = None
     if products:
-        for fact in _multiplied([*known, *new], products, factors):
-            new[fact] = None
+        parts = {_key(some) for p in products for some in _subsets(p.factors)}
+        useful = [e for e in (*known, *new) if any(factors.issuperset(factors_of(s)) for s, _ in e.terms)]
+        pairs = _multiplied(useful[:_MOST_EXPRESSIONS], useful[:_MOST_EXPRESSIONS], parts)
+        new |= dict.fromkeys(pairs)
+        if any(len(p.factors) > 2 for p in products):
+            new |= dict.fromkeys(_multiplied(pairs[:_MOST_EXPRESSIONS], useful[:_MOST_EXPRESSIONS], parts))
     return [Constraint(one) for one in new if one not in known and not (one.is_constant and one.constant >= 0)]
 
 
@@ -103,6 +118,38 @@ def _limits(symbol: Symbol, bounds: Bounds) -> list[AffineExpr]:
     return found
 
 
+def _without_unknown(one: AffineExpr) -> list[AffineExpr]:
+    """What follows from an expression and from the bounds of a value from memory in it, which then drops out.
+
+    isl finds it, too, but products with it need it written out.
+    """
+    found = []
+    for symbol, coefficient in one.terms:
+        if isinstance(symbol, UnknownTerm):
+            bound = symbol.most if coefficient > 0 else symbol.least
+            if bound is not None:
+                found.append(one + (bound - AffineExpr.of(symbol)) * coefficient)
+    return found
+
+
+def _ends(one: AffineExpr, factors: set[Symbol], bounds: Bounds) -> Iterator[AffineExpr]:
+    """What an expression says of a factor alone: n - i - 1 >= 0 and i >= 0 give n - 1 >= 0."""
+    for symbol, coefficient in one.terms:
+        if symbol in factors and abs(coefficient) == 1 and len(one.terms) > 1:
+            most = bounds(one - AffineExpr.of(symbol) * coefficient)[1]
+            if math.isfinite(most):
+                yield AffineExpr.of(symbol) * coefficient + int(most)
+
+
+def _quotients(symbols: Iterable[Symbol]) -> set[Quotient | QuotientTerm]:
+    """The quotients among these symbols, with those in their numerators."""
+    found: set[Quotient | QuotientTerm] = set()
+    for symbol in symbols:
+        if isinstance(symbol, (Quotient, QuotientTerm)) and symbol not in found:
+            found |= {symbol, *_quotients(inner for inner, _c in symbol.numerator.terms)}
+    return found
+
+
 def _depth(quotient: Quotient | QuotientTerm) -> tuple[int, str]:
     """Sorts quotients behind those in their numerators."""
     inner = [s for s, _c in quotient.numerator.terms if isinstance(s, (Quotient, QuotientTerm))]
@@ -118,11 +165,12 @@ def _tops(
     """
     symbol, numerator = AffineExpr.of(quotient), quotient.numerator
     own = {s for s, _c in numerator.terms}
+    divides = {s for s, _c in quotient.divisor.terms} if isinstance(quotient, QuotientTerm) else set()
     found = []
     for one in known:
         top = one + numerator  # numerator <= top
         for limit in (top, *(top + each * sign for each in equal for sign in (1, -1))):
-            if own and own.isdisjoint(s for s, _c in limit.terms):
+            if own and own.isdisjoint(s for s, _c in limit.terms if s not in divides):
                 whole = _below(limit, quotient.divisor)
                 if whole is not None:
                     found.append(whole - symbol)
@@ -151,21 +199,22 @@ def _below(limit: AffineExpr, divisor: int | AffineExpr) -> AffineExpr | None:
     return None if whole is None else whole - 1
 
 
-def _multiplied(known: Sequence[AffineExpr], products: set[ProductTerm], factors: set[Symbol]) -> list[AffineExpr]:
-    """The products of two of ``known`` that need no products of symbols but those that occur."""
-    parts = {_key_of(p) for p in products}
-    useful = [e for e in known if any(factors.issuperset(factors_of(s)) for s, _ in e.terms)][:_MOST_EXPRESSIONS]
-    found = []
-    for position, one in enumerate(useful):
-        for other in useful[position:]:
+def _multiplied(ones: Sequence[AffineExpr], others: Sequence[AffineExpr], parts: set[Key]) -> list[AffineExpr]:
+    """The products of two expressions that need no products of symbols but ``parts``."""
+    found: dict[AffineExpr, None] = {}
+    for position, one in enumerate(ones):
+        for other in others[position:] if ones == others else others:
             if all(_key((*factors_of(s), *factors_of(t))) in parts for s, _ in one.terms for t, _ in other.terms):
-                found.append(product(one, other))
-    return found
+                found[product(one, other)] = None
+    return list(found)
 
 
-def _key_of(term: ProductTerm) -> tuple[str, ...]:
-    return _key(term.factors)
+def _subsets(factors: tuple[Symbol, ...]) -> Iterator[tuple[Symbol, ...]]:
+    """All factors, and some of them: the products on the way to a product of three."""
+    for count in range(2, min(len(factors), _MOST_FACTORS) + 1):
+        yield from combinations(factors, count)
+    yield factors
 
 
-def _key(factors: tuple[Symbol, ...]) -> tuple[str, ...]:
+def _key(factors: tuple[Symbol, ...]) -> Key:
     return tuple(sorted(map(str, factors)))

@@ -39,14 +39,21 @@ def unproved(model: ProofModel, touch: SymbolicAccess) -> str:
             return _("how many elements {name} has. Assume it: '{name}.numel() == n', for example").format(
                 name=argument.name
             )
-        for case in violations(model, touch, piece, extents):
-            if model.possible(case, lanes_of(touch)):
-                return _reason(model, touch, piece)
+        # The mask alone often is enough; conditions of branches have many cases.
+        ways = (False, True) if len(path_of(touch).formula) > 1 else (True,)
+        leaves = (violations(model, touch, piece, extents, branches) for branches in ways)
+        if all(any(model.possible(case, lanes_of(touch)) for case in cases) for cases in leaves):
+            return _reason(model, touch, piece)
     return ""
 
 
-def violations(model: ProofModel, touch: SymbolicAccess, piece: SymbolicCase, extents: Extents) -> Iterator[Case]:
-    """The conditions under which the access leaves its tensor, one of which holds if it does."""
+def violations(
+    model: ProofModel, touch: SymbolicAccess, piece: SymbolicCase, extents: Extents, branches: bool = True
+) -> Iterator[Case]:
+    """The conditions under which the access leaves its tensor, one of which holds if it does.
+
+    Without ``branches`` they hold more often: conditions of branches on the path are left out.
+    """
     assert piece.root is not None
     size = max(1, model.launch.plan_arguments[piece.root].itemsize)
     place = elements(piece.value, size)
@@ -57,7 +64,7 @@ def violations(model: ProofModel, touch: SymbolicAccess, piece: SymbolicCase, ex
     beyond = place + (width - unit) - extents.last * unit - 1
     some = [Constraint(extent - 1) for extent in extents.shape if not extent.is_constant]
     held = tuple(_held(piece.value))
-    for case in conjunction(symbol_domain(touch, model.grid_formula()), (piece.when,), (held,)):
+    for case in conjunction(symbol_domain(touch, model.grid_formula(), branches), (piece.when,), (held,)):
         yield (*case, *some, Constraint(beyond))
         yield (*case, Constraint(-place - 1))
         for extent in extents.shape:

@@ -94,7 +94,7 @@ class Facts:
     def _exact(self, expression: AffineExpr, when: Case, ranges: Ranges) -> Interval:
         try:
             with effort(_("the range of an expression")):
-                found = self._set(when, expression, ranges, f"{expression.isl} = value_")
+                found = self._set(conjunction(self.formula, (when,)), expression, ranges, f"{expression.isl} = value_")
                 if found.is_empty():
                     return math.inf, -math.inf
                 last = found.dim(isl.dim_type.set) - 1
@@ -108,14 +108,16 @@ class Facts:
 
     def feasible(self, when: Case) -> bool:
         """Whether ``when`` can hold, as far as isl knows."""
-        try:
-            with effort(_("whether a case is possible")):
-                return not self._set(when, AffineExpr(), self.ranges, "value_ = 0").is_empty()
-        except TooHard:
-            return True
+        for case in conjunction(self.formula, (when,)):
+            try:
+                with effort(_("whether a case is possible")):
+                    if not self._set((case,), AffineExpr(), self.ranges, "value_ = 0").is_empty():
+                        return True
+            except TooHard:
+                return True
+        return False
 
-    def _set(self, when: Case, value: AffineExpr, ranges: Ranges, last: str) -> isl.Set:
-        formula = conjunction(self.formula, (when,))
+    def _set(self, formula: Formula, value: AffineExpr, ranges: Ranges, last: str) -> isl.Set:
         if self.unknown is not None:
             formula = tuple((*case, *lifted(case, [value], lambda e: interval(e, ranges))) for case in formula)
         names = set(value.names).union(*(c.expression.names for case in formula for c in case))

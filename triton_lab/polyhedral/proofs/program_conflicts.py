@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import SymbolicCase,
 from triton_lab.polyhedral.proofs.access_bounds import lanes_of
 from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, UNKNOWN, PropertyProof
 from triton_lab.polyhedral.proofs.proof_model import ProofModel
+from triton_lab.polyhedral.proofs.refutation import with_numbers
 
 
 class _Reach(NamedTuple):
@@ -60,6 +61,26 @@ def race_proof(model: ProofModel) -> PropertyProof:
         if meet:
             return _open(model, first, second)
     return PropertyProof("races", PROVED)
+
+
+def may_race(model: ProofModel, numbers: Mapping[str, AffineExpr]) -> bool:
+    """Whether programs may access one element of a tensor for these sizes, as far as addresses are known.
+
+    Raises TooHard.
+    """
+    reaches = [
+        _Reach(touch, piece, model.launch.plan_arguments[piece.root].name)
+        for touch in model.touches
+        if not isinstance(touch.pointer, Unknown)
+        for piece in touch.pointer.pieces
+        if piece.root is not None
+    ]
+    return any(
+        model.possible(with_numbers(case, numbers), lanes)
+        for first, second in combinations_with_replacement(reaches, 2)
+        if role_of(second.touch.op) in RIVALS[role_of(first.touch.op)] and first.argument == second.argument
+        for case, lanes in _meetings(model, first, second)
+    )
 
 
 def _open(model: ProofModel, first: _Reach, second: _Reach) -> PropertyProof:

@@ -86,7 +86,8 @@ class PropertyProof:
 
     ``name`` is ``races`` (programs keep apart), ``overflow`` (no address overflows), ``writes`` (each element of the
     ``argument`` is written) or ``masked lanes`` (no result depends on a lane that a mask turns off). ``reason`` has the
-    sizes for which it holds, or what is not known, or how it fails.
+    sizes for which it holds, or what is not known, or how it fails: for the smallest ``sizes`` that go wrong, which
+    ``launch`` was run with.
     """
 
     name: Property
@@ -94,6 +95,8 @@ class PropertyProof:
     reason: str = ""
     argument: str | None = None
     line: int | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    launch: Launch | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{property_text(self)}{f': {self.reason}' if self.reason else ''}"

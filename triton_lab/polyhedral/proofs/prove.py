@@ -23,6 +23,7 @@ from triton_lab.polyhedral.proofs.overflow_bounds import overflow_proof
 from triton_lab.polyhedral.proofs.program_conflicts import race_proof
 from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, UNKNOWN, AccessProof, Proof, PropertyProof
 from triton_lab.polyhedral.proofs.proof_model import ProofModel, model_of
+from triton_lab.polyhedral.proofs.property_refutation import with_refutations
 from triton_lab.polyhedral.proofs.refutation import refuted
 from triton_lab.polyhedral.proofs.sizes import Sizes, sizes_of
 from triton_lab.polyhedral.proofs.suggested_assumptions import Suggestion, suggested, without_removed
@@ -98,6 +99,8 @@ def proof_of(launches: Sequence[Launch], assume: Sequence[str], seconds: float, 
             if refute:
                 accesses = tuple(_with_refutation(model, one, doubtful) for one in accesses)
             properties = tuple(_properties(model, written))
+            if refute:
+                properties = tuple(with_refutations(model, properties, doubtful))
     except TooHard:
         accesses = tuple(_undecided(launch)) if model is None else accesses
     return Proof(

@@ -57,7 +57,7 @@ def refuted(model: ProofModel, touch: SymbolicAccess) -> Refutation | None:
     if depends_on_memory(touch) or model.launch.compiled[0] is None:
         return None
     end, runs = time.perf_counter() + _SECONDS, 0
-    for sizes in itertools.islice(_candidates(model), _MOST_SIZES):
+    for sizes in itertools.islice(candidates(model), _MOST_SIZES):
         if time.perf_counter() > end or runs >= _MOST_RUNS:
             return None
         try:
@@ -72,12 +72,19 @@ def refuted(model: ProofModel, touch: SymbolicAccess) -> Refutation | None:
     return None
 
 
-def _candidates(model: ProofModel) -> Iterator[dict[str, int]]:
+def candidates(model: ProofModel) -> Iterator[dict[str, int]]:
     """Values of the free symbols, from small ones on: small numbers, and those around the kernel's blocks."""
     free = sorted(model.sizes.free)
     here = {name: int(low) for name, (low, _high) in model.sizes.here.items()}
     blocks = {value for value in model.sizes.constants.values() if 1 < value <= 4096}
-    values = {0, 1, 2, 3, *(block + k for block in blocks for k in (-1, 0, 1)), *(2 * block + 1 for block in blocks)}
+    values = {
+        0,
+        1,
+        2,
+        3,
+        *(block + k for block in blocks for k in (-1, 0, 1)),
+        *(2 * block + k for block in blocks for k in (0, 1)),
+    }
     by_name = {}
     for name in free:
         low, high = model.ranges.get(name, (0, 1 << 20))
@@ -109,12 +116,13 @@ def _goes_wrong(model: ProofModel, touch: SymbolicAccess, sizes: Mapping[str, in
         if extents is None:
             return False
         for case in violations(model, touch, piece, extents):
-            if model.possible(_with(case, numbers), lanes_of(touch)):
+            if model.possible(with_numbers(case, numbers), lanes_of(touch)):
                 return True
     return False
 
 
-def _with(case: Case, numbers: Mapping[str, AffineExpr]) -> Case:
+def with_numbers(case: Case, numbers: Mapping[str, AffineExpr]) -> Case:
+    """The case with sizes as numbers."""
     return tuple(Constraint(c.expression.substitute(numbers), c.equality) for c in case)
 
 

@@ -128,7 +128,8 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
         ways: list[str | None] = [*named, *derived, *plain]
         ways = list(dict.fromkeys([*ways, *fit.tilings(extents), None]))
         if plain == ["1"]:
-            yield Suggestion((f"grid[{axis}] == 1",), "grid")
+            texts = dict.fromkeys([text, "1"] if _computes(launches, text, axis) else ["1"])
+            yield Suggestion(tuple(f"grid[{axis}] == {one}" for one in texts), "grid", len(texts))
             continue
         if _computes(launches, text, axis):
             ways = list(dict.fromkeys([text, *ways]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
@@ -20,6 +20,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAcces
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import SymbolicCase, Unknown
 from triton_lab.polyhedral.proofs.proof import PROVED, UNKNOWN, PropertyProof
 from triton_lab.polyhedral.proofs.proof_model import ProofModel
+from triton_lab.polyhedral.proofs.refutation import with_numbers
 from triton_lab.polyhedral.proofs.sizes import Extents
 
 _COORDINATE = "e"
@@ -46,6 +47,38 @@ def _open(model: ProofModel, name: str) -> str:
     extents = model.sizes.extents(name)
     if extents is None:
         return _("how many elements {name} has").format(name=name)
+    names, every, parts = _elements(model, name, extents)
+    if any(_has_terms(c) for case in [every, *parts] for c in case):
+        return _("which elements are written is not affine in the sizes")
+    if not parts:
+        return _("which elements its stores write")
+    parameters = sorted(model.sizes.free)
+    with effort(_("the elements that are written")):
+        whole = _set(model, (every,), names, parameters)
+        covered = _set(model, tuple(parts), names, parameters)
+        if whole.is_subset(covered):
+            return ""
+        return _("whether each element is written: {example}").format(example=_example(model, whole.subtract(covered)))
+
+
+def may_leave_elements(model: ProofModel, name: str, numbers: Mapping[str, AffineExpr]) -> bool:
+    """Whether an element of a tensor may not be written for these sizes; False if that is not affine.
+
+    Raises TooHard.
+    """
+    extents = model.sizes.extents(name)
+    if extents is None:
+        return False
+    names, every, parts = _elements(model, name, extents)
+    every, parts = with_numbers(every, numbers), [with_numbers(case, numbers) for case in parts]
+    if not parts or any(_has_terms(c) for case in [every, *parts] for c in case):
+        return False
+    with effort(_("the elements that are written")):
+        return not _set(model, (every,), names, ()).is_subset(_set(model, parts, names, ()))
+
+
+def _elements(model: ProofModel, name: str, extents: Extents) -> tuple[list[str], Case, list[Case]]:
+    """The names of a tensor's coordinates, their bounds, and the cases in which an element is written."""
     names = [f"{_COORDINATE}{axis}_" for axis in range(len(extents.shape))]
     every: list[Constraint] = []
     for coordinate, extent in zip(names, extents.shape, strict=True):
@@ -57,17 +90,7 @@ def _open(model: ProofModel, name: str) -> str:
         for piece in touch.pointer.pieces:
             if piece.root is not None and model.launch.plan_arguments[piece.root].name == name:
                 parts += _written(model, touch, piece, extents, names)
-    if any(_has_terms(c) for case in [every, *parts] for c in case):
-        return _("which elements are written is not affine in the sizes")
-    if not parts:
-        return _("which elements its stores write")
-    parameters = sorted(model.sizes.free)
-    with effort(_("the elements that are written")):
-        whole = _set(model, (tuple(every),), names, parameters)
-        covered = _set(model, tuple(parts), names, parameters)
-        if whole.is_subset(covered):
-            return ""
-        return _("whether each element is written: {example}").format(example=_example(model, whole.subtract(covered)))
+    return names, tuple(every), parts
 
 
 def _example(model: ProofModel, left: isl.Set) -> str:
@@ -88,7 +111,7 @@ def _has_terms(constraint: Constraint) -> bool:
 
 def _set(model: ProofModel, formula: Sequence[Case], names: Sequence[str], parameters: Sequence[str]) -> isl.Set:
     """The elements for which ``formula`` holds, with all other symbols projected out."""
-    context = tuple(c for c in model.context if not _has_terms(c))
+    context = tuple(c for c in model.context if not _has_terms(c)) if parameters else ()
     sizes = [Constraint(AffineExpr.of(p) - int(low)) for p in parameters if (low := model.ranges[p][0]) >= 0]
     found = isl.Set(f"[{', '.join(map(isl_name, parameters))}] -> {{ [{', '.join(names)}] : 1 = 0 }}")
     for case in formula:

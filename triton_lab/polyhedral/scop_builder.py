@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -210,6 +210,7 @@ class _Builder:
     def _if(self, node: If, scope: NestScope) -> tuple[Tree | None, NestScope]:
         affine, data = self.names.parts(node.condition, scope)
         children: list[Tree] = []
+        self._note_subscripts(() if data is None else walk(data), scope)
         if data is not None and _changes(node, data):
             data, kept, scope = self._tested(data, scope)
             children.append(kept)
@@ -258,14 +259,16 @@ class _Builder:
         return self._enter(node, scope), after
 
     def _enter(self, node: Assign, scope: NestScope) -> Tree:
-        # Subscripts first: their names are parameters in every statement.
-        for part in every_part(node):
-            if isinstance(part, Load):
-                for index in part.indices:
-                    self.names.affine(index, scope, _("a subscript of {array}").format(array=part.array))
+        self._note_subscripts(every_part(node), scope)
         name = self._name(node)
         self.pending.append(PlacedAssign(node, scope, name))
         return Leaf((name,))
+
+    def _note_subscripts(self, parts: Iterable[Expr], scope: NestScope) -> None:
+        """Names in subscripts are parameters in every statement."""
+        for load in (part for part in parts if isinstance(part, Load)):
+            for index in load.indices:
+                self.names.affine(index, scope, _("a subscript of {array}").format(array=load.array))
 
     def _name(self, node: Assign) -> str:
         """The statement's name: its label, or S and its number."""

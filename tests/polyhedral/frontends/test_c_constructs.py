@@ -307,3 +307,72 @@ for i in range(n):
             continue
         b[i & 3] = ~i ^ 1
     assert after["A"].tolist() == a and after["B"].tolist() == b
+
+
+STRUCT = "struct s { int a; int b[4]; };"
+
+
+def test_each_field_of_a_struct_is_an_array() -> None:
+    found = scop(
+        f"{STRUCT} void f(int n, int A[n]) {{ struct s y[7], z;\n#pragma scop\n"
+        "for (int i = 0; i < 7; i++) { struct s x; x.a = i; x.b[1] = 2 * i; y[i].a = x.a + x.b[1]; z.b[i % 4] = i; }\n"
+        "for (int i = 0; i < 7; i++) { struct s x; x.a = i; A[i] = y[i].a + x.a; }\n#pragma endscop\n}"
+    )
+    assert {a.name: a.ndim for a in found.arrays} == {"x_a": 1, "x_b": 2, "y_a": 1, "z_b": 1, "A": 1}
+    after = found.schedule.run({"A": np.zeros(7, np.int32), "y_a": np.zeros(7, np.int32), "z_b": np.zeros(4, np.int32)})
+    assert after["A"].tolist() == [4 * i for i in range(7)]
+    assert after["z_b"].tolist() == [4, 5, 6, 3]
+
+
+def test_a_field_that_is_set_once_is_its_value() -> None:
+    found = scop(
+        f"{STRUCT} void f(int A[9]) {{\n#pragma scop\n"
+        "for (int i = 0; i < 9; i++) { struct s x; x.a = 2 * i; A[x.a] = x.a; }\n#pragma endscop\n}"
+    )
+    assert [a.array for a in found.accesses] == ["A"]
+    assert _written(found) == [(2 * k,) for k in range(9)]
+
+
+def test_subscripts_of_nested_structs_come_from_the_left() -> None:
+    found = scop(
+        "typedef struct { struct { struct { int a[5]; } f[4]; int c; }; } t; void f(t s[3]) {\n#pragma scop\n"
+        "for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) s[i].f[j].a[1] = s[i].c;\n#pragma endscop\n}"
+    )
+    assert _written(found) == [(i, j, 1) for i in range(3) for j in range(4)]
+    assert {a.name: a.ndim for a in found.arrays} == {"s_f_a": 3, "s_c": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{STRUCT} void f() {{ struct s x, y; x.a = 1; y = x; }}",
+        f"{STRUCT} void f(struct s y[3]) {{ y[0].b = 1; }}",
+        f"{STRUCT} void f(struct s *p) {{ p->a = 1; }}",
+        f"{STRUCT} void f(struct s *p) {{ p[2].a = 1; }}",
+        f"{STRUCT} void f() {{ struct s x; int x_a; x.a = 1; x_a = 2; }}",
+        f"{STRUCT} void f() {{ x_a = 2; struct s x; x.a = 1; }}",
+        "union s { int a; int b; }; void f() { union s x; x.a = 1; }",
+        "struct s { int a; union { int c; float d; }; }; void f() { struct s x; x.a = 1; }",
+        "struct s { int *a; }; void f() { struct s x; x.a = 1; }",
+    ],
+)
+def test_a_struct_is_read_field_by_field_and_never_where_fields_may_overlap(text: str) -> None:
+    with pytest.raises(NotAScop):
+        scop(text)
+
+
+def test_a_step_may_be_a_sum_in_which_names_cancel_out() -> None:
+    assert _points(scop("for (int i = 0; i < 7; i += (i + 100) - (i + 98)) A[i] = 0;")) == [(0,), (2,), (4,), (6,)]
+    with pytest.raises(NotAScop):
+        scop("for (int i = 1; i < 7; i += i) A[i] = 0;")
+
+
+def test_a_condition_on_data_may_have_a_parameter_in_its_subscript() -> None:
+    found = scop("void f(int test[9], int k) { int a;\n#pragma scop\nif (test[k]) a = 5;\n#pragma endscop\n}")
+    assert found.parameters == ("k",)
+    assert [(a.array, a.may) for a in found.accesses] == [("test", False), ("a", True)]
+
+
+def test_what_is_marked_may_stand_in_a_loop() -> None:
+    found = scop("void f(int A[9]) { for (int i = 0; i < 9; i++) {\n#pragma scop\nA[i] = 5;\n#pragma endscop\n} }")
+    assert found.parameters == ("i",) and found["S0"].domain.iterators == ()

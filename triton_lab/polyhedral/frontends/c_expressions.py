@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from pycparser import c_ast
@@ -26,12 +26,14 @@ from triton_lab.polyhedral.core.loop_nest import (
 )
 from triton_lab.polyhedral.core.source_text import NotAScop, Span
 from triton_lab.polyhedral.frontends.c_parser import Parsed
+from triton_lab.polyhedral.frontends.c_structs import Fields, array_name, fields_of, reached, unwrapped
 from triton_lab.polyhedral.frontends.c_types import dtype, number
 
 # C's name -> our name.
 FUNCTIONS = {
     "min": "min", "max": "max", "fmin": "min", "fmax": "max", "fminf": "min", "fmaxf": "max",
     "fabs": "abs", "fabsf": "abs", "abs": "abs", "labs": "abs", "floord": "floord", "ceild": "ceild",
+    "intFloor": "floord", "intCeil": "ceild",
     **{spelled: name for name in MATHEMATICS for spelled in (name, f"{name}f")},
 }  # fmt: skip
 
@@ -41,13 +43,19 @@ class Declared:
     """What the text declares around its nest.
 
     ``types`` by names of variables, ``typedefs`` by names of types, ``constants`` (of enumerations, and ``const``
-    numbers), and the ``functions`` that only take numbers.
+    numbers), the ``functions`` that only take numbers, ``structs`` by names of types, and ``records``: the variables
+    that are structs, with their fields; ``fields`` are the arrays that stand for these,
+    and ``used`` the other names that were read.
     """
 
     types: dict[str, str] = field(default_factory=dict)
     typedefs: dict[str, str] = field(default_factory=dict)
     constants: dict[str, Expr] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
+    structs: dict[str, Fields] = field(default_factory=dict)
+    records: dict[str, Fields] = field(default_factory=dict)
+    fields: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
 
 
 class ExpressionReader:
@@ -64,6 +72,8 @@ class ExpressionReader:
         for enumeration in _enumerations(node):
             self._enumeration(enumeration)
         kind = node.type
+        if self.note_struct(node):
+            return
         if isinstance(kind, c_ast.FuncDecl):
             arguments = kind.args.params if kind.args else []
             plain = (getattr(a, "type", None) for a in arguments)
@@ -86,6 +96,37 @@ class ExpressionReader:
                 return
             if isinstance(value, Number | Unary):
                 self.declared.constants[node.name] = value
+
+    def note_struct(self, node: Any) -> Fields | None:
+        """Note a struct, a name for one, or a variable that is one; its fields, or None for all else."""
+        kind, ndim = unwrapped(node.type)
+        kind = kind.type if isinstance(kind, c_ast.TypeDecl) else kind
+        found = fields_of(kind, self.declared.structs, self._number_type)
+        if found is None:
+            return None
+        if isinstance(kind, c_ast.Struct) and kind.name and kind.decls:
+            self.declared.structs[f"struct {kind.name}"] = found
+        if isinstance(node, c_ast.Typedef):
+            if not ndim:
+                self.declared.structs[node.name] = found
+        elif node.name is not None:
+            found = tuple(replace(one, ndim=one.ndim + ndim) for one in found)
+            self.declared.records[node.name] = found
+            for one in found:
+                name = array_name(node.name, one.path)
+                if name in self.declared.used or name in self.declared.types.keys() - self.declared.fields:
+                    self.refuse(
+                        _("{name} stands for the field of a struct: rename this variable").format(name=name), node
+                    )
+                self.declared.types[name] = one.type
+                self.declared.fields.add(name)
+        return found
+
+    def _number_type(self, kind: Any) -> str:
+        """The type of a number. Raises ValueError."""
+        if not isinstance(kind, c_ast.IdentifierType):
+            raise ValueError
+        return dtype(kind.names, self.declared.typedefs)
 
     def _enumeration(self, node: Any) -> None:
         before: Expr = Number(-1)
@@ -130,8 +171,9 @@ class ExpressionReader:
             case c_ast.ID(name=name) if name in self.declared.constants:
                 return self.declared.constants[name]
             case c_ast.ID():
+                self.refuse_record(node.name, node)
                 return Name(node.name, span)
-            case c_ast.ArrayRef():
+            case c_ast.ArrayRef() | c_ast.StructRef():
                 return self._load(node)
             case c_ast.UnaryOp(op="-"):
                 return Unary("-", self.expression(node.expr), span)
@@ -150,8 +192,6 @@ class ExpressionReader:
                 if not isinstance(node.to_type.type, c_ast.TypeDecl):
                     self.refuse(_("pointers may alias: use array subscripts"), node)
                 return Call(self.dtype(node.to_type.type.type, node), (self.expression(node.expr),), span)
-            case c_ast.StructRef():
-                self.refuse(_("a struct is not read: write one array for each of its fields"), node)
             case c_ast.UnaryOp(op=("*" | "&")):
                 self.refuse(_("pointers may alias: use array subscripts"), node)
             case c_ast.UnaryOp(op=("p++" | "++" | "p--" | "--")) | c_ast.Assignment():
@@ -192,7 +232,31 @@ class ExpressionReader:
             return Binary(node.op, left, right, span)
         self.refuse(_("the operator {op} is not supported; + - * / % and comparisons are").format(op=node.op), node)
 
-    def _load(self, node: Any) -> Load:
+    def refuse_record(self, name: str, node: Any) -> None:
+        """Refuse a struct that is used as a whole, and a variable that has the name of an array for a field."""
+        if name in self.declared.records:
+            self.refuse(_("a struct is read field by field: write one assignment for each field"), node)
+        self.declared.used.add(name)
+        if name in self.declared.fields:
+            self.refuse(_("{name} stands for the field of a struct: rename this variable").format(name=name), node)
+
+    def _field(self, node: Any) -> Load | Name | None:
+        """An element of the array that stands for a field, or the scalar; None for what is no field of a struct that is
+        known."""
+        found = reached(node)
+        if found is None or found[0] not in self.declared.records:
+            return None
+        variable, path, subscripts = found
+        ndim = next((one.ndim for one in self.declared.records[variable] if one.path == path), None)
+        if ndim != len(subscripts):
+            return None
+        name, span = array_name(variable, path), self.span(node)
+        return Load(name, tuple(self.expression(e) for e in subscripts), span) if subscripts else Name(name, span)
+
+    def _load(self, node: Any) -> Load | Name:
+        inside = self._field(node)
+        if inside is not None:
+            return inside
         indices: list[Expr] = []
         base = node
         while isinstance(base, c_ast.ArrayRef):
@@ -204,6 +268,7 @@ class ExpressionReader:
             self.refuse(_("a struct is not read: write one array for each of its fields"), node)
         if not isinstance(base, c_ast.ID):
             self.refuse(_("pointers may alias: subscript an array by its name"), node)
+        self.refuse_record(base.name, node)
         return Load(base.name, tuple(indices), self.span(node))
 
     def _number(self, node: Any, span: Span) -> Expr:

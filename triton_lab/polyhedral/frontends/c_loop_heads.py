@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from pycparser import c_ast
 
 from triton_lab.localization import _
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.loop_nest import Binary, Expr, Name, Number, Unary
 from triton_lab.polyhedral.frontends.c_expressions import ExpressionReader
 
@@ -74,13 +75,29 @@ class LoopHeadReader(ExpressionReader):
         )
 
     def integer(self, node: Any) -> int:
-        """The constant ``node``."""
-        value = self.expression(node)
-        if isinstance(value, Unary) and value.op == "-" and isinstance(value.operand, Number):
-            value = Number(-value.operand.value)
-        if not isinstance(value, Number) or not isinstance(value.value, int):
+        """The constant ``node``; sums in which names cancel out are constant, too."""
+        value = _folded(self.expression(node))
+        if value is None or not value.is_constant:
             self.refuse(_("a step must be an integer constant"), node)
-        return value.value
+        return value.constant
+
+
+def _folded(value: Expr) -> AffineExpr | None:
+    """Sums and differences of integers and names; None for all else."""
+    match value:
+        case Number(value=int() as number):
+            return AffineExpr((), number)
+        case Name(id=name):
+            return AffineExpr.of(name)
+        case Unary(op="-", operand=operand):
+            inner = _folded(operand)
+            return None if inner is None else AffineExpr() - inner
+        case Binary(op=("+" | "-") as op, left=one, right=other):
+            left, right = _folded(one), _folded(other)
+            if left is None or right is None:
+                return None
+            return left + right if op == "+" else left - right
+    return None
 
 
 def along(iterator: str, start: Expr, step: int, first: Expr, other: int) -> Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +33,7 @@ from triton_lab.polyhedral.core.nest_maps import assignments, map_expressions
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
 from triton_lab.polyhedral.frontends.c_loop_heads import LoopHeadReader, along
 from triton_lab.polyhedral.frontends.c_parser import Parsed, parse
+from triton_lab.polyhedral.frontends.c_structs import array_name, unwrapped
 
 _REFUSED = {
     "Goto": N_("goto: use only loops and affine conditions"),
@@ -79,17 +81,18 @@ class _Reader(LoopHeadReader):
         """The items between the pragmas, if there are any; what stands before them declares types."""
         marks = [k for k, item in enumerate(items) if isinstance(item, c_ast.Pragma)]
         if not marks:
-            inside = [i for i in items if isinstance(i, c_ast.Compound) and self._has_mark(i)]
+            inside = [(k, block) for k, item in enumerate(items) for block in _blocks(item) if self._has_mark(block)]
             if len(inside) != 1:
                 return items
-            self._note_before(items[: items.index(inside[0])])
-            return self._marked(inside[0].block_items)
+            place, block = inside[0]
+            self._note_before(items[:place])
+            return self._marked(block.block_items)
         self._note_before(items[: marks[0]])
         return items[marks[0] + 1 : marks[1] if len(marks) > 1 else len(items)]
 
     def _has_mark(self, block: Any) -> bool:
         return any(
-            isinstance(i, c_ast.Pragma) or (isinstance(i, c_ast.Compound) and self._has_mark(i))
+            isinstance(i, c_ast.Pragma) or any(self._has_mark(inner) for inner in _blocks(i))
             for i in block.block_items or []
         )
 
@@ -197,9 +200,10 @@ class _Reader(LoopHeadReader):
             self.note(node)
             return ()
         span = self.span(node)
-        kind, ndim = node.type, 0
-        while isinstance(kind, c_ast.ArrayDecl):
-            kind, ndim = kind.type, ndim + 1
+        fields = self.note_struct(node) if node.init is None else None
+        if fields is not None:
+            return tuple(Declare(array_name(node.name, one.path), one.type, span, one.ndim) for one in fields)
+        kind, ndim = unwrapped(node.type)
         if not isinstance(kind, c_ast.TypeDecl) or (ndim and node.init is not None):
             self.refuse(_("a nest cannot declare a pointer, nor an array with its values"), node)
         declared = Declare(node.name, self.element_type(node), span, ndim)
@@ -211,8 +215,11 @@ class _Reader(LoopHeadReader):
 
     def _target(self, node: Any) -> Load:
         if isinstance(node, c_ast.ID):
+            self.refuse_record(node.name, node)
             return Load(node.name, (), self.span(node))
         target = self.expression(node)
+        if isinstance(target, Name) and isinstance(node, c_ast.StructRef):
+            return Load(target.id, (), target.span)
         if not isinstance(target, Load):
             self.refuse(_("only array elements and scalars can be assigned"), node)
         return target
@@ -256,3 +263,13 @@ class _Reader(LoopHeadReader):
         leave = tuple(leave_unless(c) for c in conditions if not isinstance(c, Compare))
         kind = starts[iterator][1] if iterator in starts else ""
         return (*before, For(iterator, start, bounds, step, (*leave, *body), span, type=kind))
+
+
+def _blocks(node: Any) -> Iterator[Any]:
+    """The blocks in braces that a statement is, or has as its body."""
+    if isinstance(node, c_ast.Compound):
+        yield node
+    elif isinstance(node, (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.If, c_ast.Label)):
+        for name in ("stmt", "iftrue", "iffalse"):
+            if getattr(node, name, None) is not None:
+                yield from _blocks(getattr(node, name))

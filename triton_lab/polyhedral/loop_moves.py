@@ -1,4 +1,4 @@
-"""Changes of an order that a reader makes by hand: the order of its outer loops, one skew, and the sizes of tiles."""
+"""Changes of an order that a reader makes by hand: the order of its outer loops, skews, and the sizes of tiles."""
 
 from __future__ import annotations
 
@@ -19,35 +19,41 @@ _TILE = re.compile(r"tile\((?P<sizes>\w+: \d+(?:, \w+: \d+)*)\)")
 class LoopMove:
     """One such change.
 
-    ``order``: the loops, as numbers, from the outermost on; ``skew``: (loop, by, factor), or None; ``sizes``: of each
-    loop's tiles in iterations, 0 where it is not tiled. Loops over tiles are outside all others.
+    ``order``: the loops, as numbers, from the outermost on; ``skews``: (loop, by, factor) for each, at most one of each
+    loop, the first first; ``sizes``: of each loop's tiles in iterations, 0 where it is not tiled. Loops over tiles are
+    outside all others.
     """
 
     order: tuple[int, ...]
-    skew: tuple[int, int, int] | None
+    skews: tuple[tuple[int, int, int], ...]
     sizes: tuple[int, ...]
 
     @staticmethod
     def parse(text: str) -> LoopMove:
-        """The change that the browser asks for: ``"1.0/1.0.2/0.4"``. Raises ValueError for anything else."""
-        order, skew, sizes = (tuple(map(int, re.findall(r"-?\d+", part))) for part in _parts(text))
-        if sorted(order) != list(range(len(sizes))) or len(order) > MOST_LOOPS or len(skew) not in (0, 3):
+        """The change that the browser asks for: ``"1.0/1.0.2/0.4"``; commas stand between skews.
+
+        Raises ValueError for anything else.
+        """
+        order, told, sizes = _parts(text)
+        numbers = [int(one) for one in re.findall(r"-?\d+", told)]
+        skews = tuple(zip(*[iter(numbers)] * 3, strict=True))
+        if sorted(order) != list(range(len(sizes))) or not all(0 <= size <= MOST_SIZE for size in sizes):
             raise ValueError(text)
-        if not all(0 <= size <= MOST_SIZE for size in sizes):
+        if len({loop for loop, _by, _factor in skews}) < len(skews):
             raise ValueError(text)
-        if not skew:
-            return LoopMove(order, None, sizes)
-        loop, by, factor = skew
-        if loop == by or not {loop, by} <= set(order) or abs(factor) > MOST_FACTOR:
-            raise ValueError(text)
-        return LoopMove(order, (loop, by, factor), sizes)
+        for loop, by, factor in skews:
+            if loop == by or not {loop, by} <= set(order) or abs(factor) > MOST_FACTOR:
+                raise ValueError(text)
+        return LoopMove(order, skews, sizes)
 
 
-def _parts(text: str) -> tuple[str, str, str]:
-    found = re.fullmatch(r"(\d+(?:\.\d+){0,3})/((?:\d+\.\d+\.-?\d+)?)/(\d+(?:\.\d+){0,3})", text)
-    if found is None or len(text) > 64:
+def _parts(text: str) -> tuple[tuple[int, ...], str, tuple[int, ...]]:
+    skew = r"\d+\.\d+\.-?\d+"
+    found = re.fullmatch(rf"(\d+(?:\.\d+){{0,3}})/((?:{skew}(?:,{skew}){{0,3}})?)/(\d+(?:\.\d+){{0,3}})", text)
+    if found is None or len(text) > 80:
         raise ValueError(text)
-    return found[1], found[2], found[3]
+    order, sizes = (tuple(map(int, found[k].split("."))) for k in (1, 3))
+    return order, found[2], sizes
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,8 @@ class MovableLoops:
         if len(change.order) != len(names):
             raise ValueError(change)
         found = self.base
-        if change.skew is not None and change.skew[2]:
-            loop, by, factor = change.skew
-            found = found.skew(names[loop], names[by], factor)
+        for loop, by, factor in change.skews:
+            found = found.skew(names[loop], names[by], factor) if factor else found
         order = [names[k] for k in change.order]
         if list(change.order) != sorted(change.order):
             found = found.reorder(*order)
@@ -95,7 +100,7 @@ def movable(schedule: Schedule) -> MovableLoops | None:
     names = [loop.name for loop in loops]
     if not loops or len(set(names)) < len(names) or any(_tiles(loop) for loop in loops):
         return None
-    shown = LoopMove(tuple(range(len(loops))), None, tuple(sizes.get(name, 0) for name in names))
+    shown = LoopMove(tuple(range(len(loops))), (), tuple(sizes.get(name, 0) for name in names))
     found = MovableLoops(base, tuple(loops), shown)
     return found if found.moved(shown).tree == schedule.tree else None
 

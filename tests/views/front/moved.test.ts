@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { packedNumbers } from '../../../triton_lab/views/front/drawing/data.js';
 import { borderLine, borderTime, withBorder, withSkew, withStep } from '../../../triton_lab/views/front/polyhedral/handles.js';
-import { callsOf, checked, instanceOf, keyOf, movesOf, reasonOf, runOrder, shownChange, timesOf } from '../../../triton_lab/views/front/polyhedral/moved.js';
+import { callsOf, checked, instanceOf, keyOf, movesOf, reasonOf, runOrder, shownChange, skewedRows, timesOf } from '../../../triton_lab/views/front/polyhedral/moved.js';
 import { boundsOf, loopsOf, substituted, sumOf, valuesOf } from '../../../triton_lab/views/front/polyhedral/moved_loops.js';
 import { hull } from '../../../triton_lab/views/front/polyhedral/moved_plane.js';
 
@@ -32,8 +32,8 @@ const SQUARE: Row[] = [[1, 0, 0], [-1, 0, 5], [0, 1, 0], [0, -1, 5]];
 const TRIANGLE: Row[] = [[1, 0, 0], [-1, 0, 6], [0, 1, 0], [1, -1, 0]];
 const LEANING: Row[] = [[1, 0, 0], [-1, 0, 4], [-1, 1, 0], [1, -1, 3]];
 const CHANGES: Partial<Change>[] = [
-  {}, { order: [1, 0] }, { skew: [1, 0, 1] }, { skew: [1, 0, -2], order: [1, 0] }, { skew: [0, 1, 3] }, { sizes: [2, 3] }, { sizes: [0, 4] },
-  { sizes: [3, 0], order: [1, 0] }, { skew: [1, 0, 1], sizes: [2, 3], order: [1, 0] }, { skew: [0, 1, -1], sizes: [1, 5] },
+  {}, { order: [1, 0] }, { skews: [[1, 0, 1]] }, { skews: [[1, 0, -2]], order: [1, 0] }, { skews: [[0, 1, 3]] }, { sizes: [2, 3] }, { sizes: [0, 4] },
+  { sizes: [3, 0], order: [1, 0] }, { skews: [[1, 0, 1], [0, 1, -1]] }, { skews: [[0, 1, 2], [1, 0, -1]], sizes: [0, 3], order: [1, 0] }, { skews: [[1, 0, 1]], sizes: [2, 3], order: [1, 0] }, { skews: [[0, 1, -1]], sizes: [1, 5] },
 ];
 const changed = (moves: ReturnType<typeof nest>, change: Partial<Change>): Change => ({ ...shownChange(moves), ...change });
 
@@ -61,9 +61,9 @@ test('a nest whose values go up and left is interchanged only once it is skewed'
   const broken = (some: Partial<Change>) => checked(moves, timesOf(moves, changed(moves, some))).groups[0]!.broken.length / 2;
   assert.equal(broken({}), 0);
   assert.equal(broken({ order: [1, 0] }), 25);
-  assert.equal(broken({ order: [1, 0], skew: [1, 0, 1] }), 0);
+  assert.equal(broken({ order: [1, 0], skews: [[1, 0, 1]] }), 0);
   assert.equal(broken({ sizes: [2, 2] }), 6); // within a row of tiles, those into the tile to the left
-  assert.equal(broken({ sizes: [2, 2], skew: [1, 0, 1] }), 0);
+  assert.equal(broken({ sizes: [2, 2], skews: [[1, 0, 1]] }), 0);
   const found = checked(moves, timesOf(moves, changed(moves, { order: [1, 0] })));
   assert.deepEqual([instanceOf(moves, found.first!.source), instanceOf(moves, found.first!.target), found.first!.how], ['S0(0, 1)', 'S0(1, 0)', 'reversed']);
   assert.ok(reasonOf(moves, found).includes('S0(0, 1)') && reasonOf(moves, found).includes('S0(1, 0)'));
@@ -95,11 +95,16 @@ test('a line leans with the skew, and the two loops change places', () => {
   const moves = nest(SQUARE, []);
   const start = shownChange(moves);
   const leaning = withSkew(moves, start, 1, 1.2);
-  assert.deepEqual(leaning.skew, [1, 0, 1]);
+  assert.deepEqual(leaning.skews, [[1, 0, 1]]);
   const { ends: [low, high] } = borderLine(moves, leaning, 1, { low: { x: 0, y: 0 }, high: { x: 5, y: 5 } })!;
   assert.ok(Math.abs(low.x + low.y - (high.x + high.y)) < 1e-9);
-  assert.equal(withSkew(moves, leaning, 1, 0.3).skew, null);
-  assert.equal(withSkew(moves, start, 1, 99).skew![2], 8);
+  assert.deepEqual(withSkew(moves, leaning, 1, 0.3).skews, []);
+  assert.equal(withSkew(moves, start, 1, 99).skews[0]![2], 8);
+  const twice = withSkew(moves, leaning, 0, -1);
+  assert.deepEqual(twice.skews, [[1, 0, 1], [0, 1, -1]]);
+  assert.deepEqual(withSkew(moves, twice, 1, 2).skews, [[1, 0, 2], [0, 1, -1]]);
+  // i - (j + i) = -j: the line of the outer loop lies along the other axis.
+  assert.deepEqual(skewedRows(twice), [[0, -1], [1, 1]]);
   assert.deepEqual(withStep(start, 0, 1).order, [1, 0]);
   assert.equal(withStep(start, 0, -1), start);
 });
@@ -107,9 +112,12 @@ test('a line leans with the skew, and the two loops change places', () => {
 test('a change is told as calls and as a name', () => {
   const moves = nest(SQUARE, []);
   assert.equal(callsOf(moves, shownChange(moves)), '');
-  const change = changed(moves, { order: [1, 0], skew: [1, 0, 2], sizes: [4, 0] });
+  const change = changed(moves, { order: [1, 0], skews: [[1, 0, 2]], sizes: [4, 0] });
   assert.equal(callsOf(moves, change), '.skew("j", "i", 2).reorder("j", "i").tile({"i": 4}).reorder("io", "j", "ii")');
   assert.equal(keyOf(change), '1.0/1.0.2/4.0');
+  const twice = changed(moves, { skews: [[1, 0, 2], [0, 1, -1]] });
+  assert.equal(keyOf(twice), '0.1/1.0.2,0.1.-1/0.0');
+  assert.equal(callsOf(moves, twice), '.skew("j", "i", 2).skew("i", "j", -1)');
 });
 
 test('sums are written as people write them', () => {

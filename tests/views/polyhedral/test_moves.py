@@ -34,13 +34,27 @@ def test_a_change_is_the_calls_that_make_it() -> None:
         "1.0/1.0.1/0.0": skewed().skew("j", "i").reorder("j", "i"),
         "0.1//2.3": skewed().tile({"i": 2, "j": 3}),
         "1.0/0.1.-2/0.4": skewed().skew("i", "j", -2).reorder("j", "i").tile({"j": 4}).reorder("jo", "ji", "i"),
+        "0.1/1.0.1,0.1.-1/0.0": skewed().skew("j", "i").skew("i", "j", -1),
     }
     for text, schedule in same.items():
         assert loops.moved(LoopMove.parse(text)).tree == schedule.tree, text
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0.0//1.1", "0.1/0.0.1/0.0", "0.1/0.1.99/0.0", "0.1//0", "0.1//9999.0", "a//b", "0.1//1.1;"]
+    "text",
+    [
+        "",
+        "0.0//1.1",
+        "0.1/0.0.1/0.0",
+        "0.1/0.1.99/0.0",
+        "0.1//0",
+        "0.1//9999.0",
+        "a//b",
+        "0.1//1.1;",
+        "0.1/0.1.1,0.1.1/0.0",
+        "0.1/0.1/0.0",
+        "0.1/0.1.1,/0.0",
+    ],
 )
 def test_a_change_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(LookupError):

@@ -2,7 +2,7 @@
 
 import { make } from "../drawing/dom.js";
 import { tr } from "../localization.js";
-import { MOST_FACTOR } from "./moved.js";
+import { MOST_FACTOR, skewedRows } from "./moved.js";
 
 /** @typedef {import("./moved.js").Change} Change */
 /** @typedef {import("./moved.js").Unpacked} Unpacked */
@@ -18,27 +18,32 @@ export function skewedBy({ loops }, loop) {
 }
 
 /** The factor of a loop's skew. @param {Change} change @param {number} loop */
-export const factorOf = ({ skew }, loop) => (skew?.[0] === loop ? skew[2] : 0);
+export const factorOf = ({ skews }, loop) => skews.find(([own]) => own === loop)?.[2] ?? 0;
 
 /** Tiles count from 0, or from the first iteration where that is far. @param {number} low */
 const firstOf = (low) => (low >= 0 && low < 4 ? 0 : low);
 
+/** The least and the greatest time that a loop may have after the skews. @param {Unpacked} moves @param {Change} change @param {number} loop */
+function rangeOf({ loops }, change, loop) {
+  const ends = skewedRows(change)[loop].map((factor, c) => [factor * loops[c].low, factor * loops[c].high]);
+  return [ends.reduce((sum, pair) => sum + Math.min(...pair), 0), ends.reduce((sum, pair) => sum + Math.max(...pair), 0)];
+}
+
 /** The skewed time on the line of a loop: the first border of its tiles; where it has none, past its last iteration. @param {Unpacked} moves @param {Change} change @param {number} loop */
 export function borderTime(moves, change, loop) {
-  const { low, high } = moves.loops[loop];
-  const [factor, size] = [factorOf(change, loop), change.sizes[loop]];
-  const by = factor ? moves.loops[skewedBy(moves, loop)] : { low: 0, high: 0 };
-  if (!size) return (factor < 0 ? low - 0.5 : high + 0.5) + factor * by.low;
-  const least = low + Math.min(factor * by.low, factor * by.high);
-  return (Math.floor(firstOf(least) / size) + 1) * size - 0.5;
+  const size = change.sizes[loop];
+  if (size) return (Math.floor(firstOf(rangeOf(moves, change, loop)[0]) / size) + 1) * size - 0.5;
+  const row = skewedRows(change)[loop];
+  const before = row.some((factor, c) => c !== loop && factor < 0);
+  return row.reduce((sum, factor, c) => {
+    const { low, high } = moves.loops[c];
+    return sum + factor * (c !== loop ? low : before ? low - 0.5 : high + 0.5);
+  }, 0);
 }
 
 /** The change with tiles that end at a time, or without tiles where that is past the last. @param {Unpacked} moves @param {Change} change @param {number} loop @param {number} time */
 export function withBorder(moves, change, loop, time) {
-  const { low, high } = moves.loops[loop];
-  const factor = factorOf(change, loop);
-  const by = factor ? moves.loops[skewedBy(moves, loop)] : { low: 0, high: 0 };
-  const [least, most] = [low + Math.min(factor * by.low, factor * by.high), high + Math.max(factor * by.low, factor * by.high)];
+  const [least, most] = rangeOf(moves, change, loop);
   const size = Math.max(1, Math.round(time + 0.5) - firstOf(least));
   return withSize(change, loop, firstOf(least) + size > most ? 0 : size);
 }
@@ -46,10 +51,13 @@ export function withBorder(moves, change, loop, time) {
 /** @param {Change} change @param {number} loop @param {number} size @returns {Change} */
 export const withSize = (change, loop, size) => ({ ...change, sizes: change.sizes.map((own, k) => (k === loop ? Math.max(0, Math.min(4096, size)) : own)) });
 
-/** @param {Unpacked} moves @param {Change} change @param {number} loop @param {number} factor @returns {Change} */
+/** The change with a loop skewed so; its skew keeps its turn among the others, a new one is the last. @param {Unpacked} moves @param {Change} change @param {number} loop @param {number} factor @returns {Change} */
 export function withSkew(moves, change, loop, factor) {
   const held = Math.max(-MOST_FACTOR, Math.min(MOST_FACTOR, Math.round(factor)));
-  return { ...change, skew: held ? [loop, skewedBy(moves, loop), held] : null };
+  /** @type {[number, number, number]} */
+  const own = [loop, skewedBy(moves, loop), held];
+  const skews = factorOf(change, loop) ? change.skews.map((skew) => (skew[0] === loop ? own : skew)) : [...change.skews, own];
+  return { ...change, skews: skews.filter((skew) => skew[2]) };
 }
 
 /** The change with a loop moved outwards (-1) or inwards (1). @param {Change} change @param {number} loop @param {number} step @returns {Change} */
@@ -68,13 +76,19 @@ function timeLine({ loops }, loop) {
   return line.length === 2 ? { a: line[0], b: 0, c: line[1] } : { a: line[1], b: line[0], c: line[2] };
 }
 
-/** The same with the skew. @param {Unpacked} moves @param {Change} change @param {number} loop */
+/** The same after the skews; null where it is no line of the plane. @param {Unpacked} moves @param {Change} change @param {number} loop */
 function leaningLine(moves, change, loop) {
-  const own = timeLine(moves, loop);
-  const factor = factorOf(change, loop);
-  if (!factor) return own;
-  const by = timeLine(moves, skewedBy(moves, loop));
-  return { a: own.a + factor * by.a, b: own.b + factor * by.b, c: own.c + factor * by.c };
+  const row = skewedRows(change)[loop];
+  if (row.some((factor, c) => factor && !moves.loops[c].line.length)) return null;
+  const line = { a: 0, b: 0, c: 0 };
+  row.forEach((factor, c) => {
+    if (!factor) return;
+    const one = timeLine(moves, c);
+    line.a += factor * one.a;
+    line.b += factor * one.b;
+    line.c += factor * one.c;
+  });
+  return line;
 }
 
 /**
@@ -82,7 +96,9 @@ function leaningLine(moves, change, loop) {
  * @param {Unpacked} moves @param {Change} change @param {number} loop @param {{low: Spot, high: Spot}} box
  */
 export function borderLine(moves, change, loop, { low, high }) {
-  const { a, b, c } = leaningLine(moves, change, loop);
+  const line = leaningLine(moves, change, loop);
+  if (!line) return null;
+  const { a, b, c } = line;
   const rest = borderTime(moves, change, loop) - c; // a x + b y = rest
   const [from, to] = [{ x: low.x - REACH[0], y: low.y - REACH[0] }, { x: high.x + REACH[1], y: high.y + REACH[1] }];
   const steep = Math.abs(a) >= Math.abs(b);
@@ -117,7 +133,7 @@ export function handlesOf(stage, moves, now, apply) {
     });
     dragging(size, stage, (x, y) => {
       const line = leaningLine(moves, now(), k);
-      apply(withBorder(moves, now(), k, line.a * x + line.b * y + line.c));
+      if (line) apply(withBorder(moves, now(), k, line.a * x + line.b * y + line.c));
     });
     const other = skewedBy(moves, k);
     const leans = !plane.flat && other >= 0 && moves.loops[other].line.length > 0;
@@ -127,9 +143,12 @@ export function handlesOf(stage, moves, now, apply) {
     if (lean) {
       dragging(lean, stage, (x, y) => {
         // The line turns about its place at the first iteration of the other loop.
-        const [own, by] = [timeLine(moves, k), timeLine(moves, other)];
-        const start = borderTime(moves, now(), k) - factorOf(now(), k) * moves.loops[other].low;
-        const across = by.a * x + by.b * y + by.c - moves.loops[other].low;
+        const bare = { ...now(), skews: now().skews.filter(([loop]) => loop !== k) };
+        const [own, by] = [leaningLine(moves, bare, k), leaningLine(moves, bare, other)];
+        if (!own || !by) return;
+        const first = rangeOf(moves, bare, other)[0];
+        const start = borderTime(moves, now(), k) - factorOf(now(), k) * first;
+        const across = by.a * x + by.b * y + by.c - first;
         if (across > 0.25) apply(withSkew(moves, now(), k, (start - (own.a * x + own.b * y + own.c)) / across));
       });
       layer.append(lean);

@@ -4,9 +4,9 @@ import { numbers } from "../drawing/data.js";
 import { tr } from "../localization.js";
 
 /**
- * A change of the order, as `LoopMove`: the loops from the outermost on; (loop, by, factor) of the skew; the size of
- * each loop's tiles, 0 for none.
- * @typedef {{order: number[], skew: [number, number, number] | null, sizes: number[]}} Change
+ * A change of the order, as `LoopMove`: the loops from the outermost on; (loop, by, factor) of each skew, the first
+ * first; the size of each loop's tiles, 0 for none.
+ * @typedef {{order: number[], skews: [number, number, number][], sizes: number[]}} Change
  * @typedef {import("../scenes.js").MovesScene} Moves
  * @typedef {"reversed" | "tied" | "concurrent" | ""} How a pair is broken; "" where it is kept
  */
@@ -22,15 +22,16 @@ export function movesOf(scene) {
 /** @typedef {ReturnType<typeof movesOf>} Unpacked */
 
 /** The change that the picture shows. @param {Moves | Unpacked} moves @returns {Change} */
-export const shownChange = ({ loops, sizes }) => ({ order: loops.map((_, k) => k), skew: null, sizes: [...sizes] });
+export const shownChange = ({ loops, sizes }) => ({ order: loops.map((_, k) => k), skews: [], sizes: [...sizes] });
 
 /** @param {Change} change */
-export const keyOf = ({ order, skew, sizes }) => `${order.join(".")}/${skew?.[2] ? skew.join(".") : ""}/${sizes.join(".")}`;
+export const keyOf = ({ order, skews, sizes }) => `${order.join(".")}/${skews.map((skew) => skew.join(".")).join(",")}/${sizes.join(".")}`;
 
-/** The time of a loop at a place of the order, with the skew. @param {Unpacked} moves @param {Change} change @param {number} place @param {number} loop */
-export function skewed({ loops, times }, { skew }, place, loop) {
-  const own = times[place * loops.length + loop];
-  return skew && skew[0] === loop ? own + skew[2] * times[place * loops.length + skew[1]] : own;
+/** The time of each loop after the skews, as a sum of the loops' own times: its factors. @param {Change} change @returns {number[][]} */
+export function skewedRows({ order, skews }) {
+  const rows = order.map((_, k) => order.map((_, c) => Number(k === c)));
+  for (const [loop, by, factor] of skews) rows[loop] = rows[loop].map((value, c) => value + factor * rows[by][c]);
+  return rows;
 }
 
 /**
@@ -43,6 +44,8 @@ export function timesOf(moves, change) {
   const names = [...tiled.map((k) => `${loops[k].name}o`), ...change.order.map((k) => (change.sizes[k] ? `${loops[k].name}i` : loops[k].name)), ...moves.names];
   const wide = names.length;
   const inner = moves.names.length;
+  const skewed = skewedRows(change);
+  const timeOf = (/** @type {number} */ place, /** @type {number} */ loop) => skewed[loop].reduce((sum, factor, c) => sum + factor * moves.times[place * loops.length + c], 0);
   const [rows, fixed] = [new Int32Array(count * wide), new Int32Array(count * wide)];
   for (let place = 0; place < count; place++) {
     let at = place * wide;
@@ -51,11 +54,11 @@ export function timesOf(moves, change) {
       fixed[at++] = still;
     };
     for (const k of tiled) {
-      const tile = Math.floor(skewed(moves, change, place, k) / change.sizes[k]);
+      const tile = Math.floor(timeOf(place, k) / change.sizes[k]);
       put(tile, tile);
     }
     for (const k of change.order) {
-      const time = skewed(moves, change, place, k);
+      const time = timeOf(place, k);
       const size = change.sizes[k];
       const within = size ? time - size * Math.floor(time / size) : time;
       // A loop that is split is no longer one that runs at once: `loop_transforms.split`.
@@ -136,10 +139,10 @@ export function reasonOf(moves, { first }) {
 }
 
 /** The calls that make the change in Python, "" for none. @param {Unpacked} moves @param {Change} change */
-export function callsOf({ loops }, { order, skew, sizes }) {
+export function callsOf({ loops }, { order, skews, sizes }) {
   const quoted = (/** @type {string[]} */ names) => names.map((name) => `"${name}"`).join(", ");
   const name = (/** @type {number} */ k) => loops[k].name;
-  let calls = skew?.[2] ? `.skew("${name(skew[0])}", "${name(skew[1])}", ${skew[2]})` : "";
+  let calls = skews.map(([loop, by, factor]) => `.skew("${name(loop)}", "${name(by)}", ${factor})`).join("");
   if (order.some((k, at) => k !== at)) calls += `.reorder(${quoted(order.map(name))})`;
   const tiled = order.filter((k) => sizes[k]);
   if (tiled.length) calls += `.tile({${tiled.map((k) => `"${name(k)}": ${sizes[k]}`).join(", ")}})`;

@@ -63,23 +63,20 @@ function deciding(rows, prefixes, value, best) {
  * The loops of a change, outermost first; null where they cannot be written here.
  * @param {Unpacked} moves @param {Change} change @returns {{loops: Bounded[], values: Row[]} | null} and each base loop's time in them
  */
-export function boundsOf({ loops, rows }, { order, skew, sizes }) {
+export function boundsOf({ loops, rows }, { order, skews, sizes }) {
   if (!rows.length) return null;
   const tiled = order.filter((k) => sizes[k]);
   const names = [...tiled.map((k) => `${loops[k].name}o`), ...order.map((k) => (sizes[k] ? `${loops[k].name}i` : loops[k].name))];
   const wide = names.length + 1;
   const zero = () => /** @type {Row} */ (Array(wide).fill(0));
-  // The skewed time of each loop, then its own.
+  // The skewed time of each loop, then, skew by skew from the last on, its own.
   const values = loops.map((_, k) => {
     const row = zero();
     row[tiled.length + order.indexOf(k)] = 1;
     if (sizes[k]) row[tiled.indexOf(k)] = sizes[k];
     return row;
   });
-  if (skew?.[2]) {
-    const [loop, by, factor] = skew;
-    values[loop] = values[loop].map((value, c) => value - factor * values[by][c]);
-  }
+  for (const [loop, by, factor] of [...skews].reverse()) values[loop] = values[loop].map((value, c) => value - factor * values[by][c]);
   /** @type {Row[] | null} */
   let every = rows.map((row) => {
     const made = zero();

@@ -1,8 +1,8 @@
 """Shrinks the planted bugs: ``python -m tests.launch.shrinking.planted [--check] [NAME ...]`` prints a table.
 
 For each bug: the seconds of processor time, the launches, how much smaller the case is, whether the script fails for
-the same reason, and whether the mended kernel is clean at the small sizes. With ``--check``, each script is also given
-to ``triton-lab check``, which must find the same kind at the same line. At the end stand the counts and the median.
+the same reason, and whether the mended kernel is clean at the small sizes. With ``--check``, one ``triton-lab check``
+runs all scripts, and must find the same kind, argument and line in each. At the end stand the counts and the median.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import triton_lab as lab
 from tests.planted.plant import Plant, planted
@@ -79,46 +80,61 @@ def shrunk(plant: Plant, seconds: float = 20.0) -> Shrinking:
     return Shrinking(plant, small, time.process_time() - began)
 
 
-def checked(small: ShrunkLaunch, kind: str) -> tuple[bool, str]:
-    """Whether ``triton-lab check`` finds this kind in the saved script, at the line of the bug; and that line."""
+# Runs the scripts that it is given, each as if it were alone; those that stop are told by `check`.
+_ALL = """import contextlib, runpy, sys
+for script in sys.argv[1:]:
+    with contextlib.suppress(BaseException):
+        runpy.run_path(script, run_name="__main__")
+"""
+
+
+def checked(found: Sequence[Shrinking]) -> list[Shrinking]:
+    """Those whose scripts, run by one ``triton-lab check``, have the planted kind at the same argument and line."""
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "bug.py"
-        small.save(script)
-        command = [sys.executable, "-m", "triton_lab", "check", "--format", "json", str(script)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        lines = script.read_text().splitlines()
-    found = [one for one in json.loads(done.stdout)["findings"] if one["kind"] == kind]
-    where = {one["line"] for one in found}
-    texts = {lines[line - 1].strip() for line in where if line}
-    return bool(found), " | ".join(sorted(texts))
+        every, scripts = Path(folder) / "every.py", [Path(folder) / f"bug_{k}.py" for k in range(len(found))]
+        every.write_text(_ALL)
+        for one, script in zip(found, scripts, strict=True):
+            assert one.small is not None
+            one.small.save(script)
+        command = [sys.executable, "-m", "triton_lab", "check", "--format", "json", str(every), *map(str, scripts)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=False)
+        findings = json.loads(done.stdout)["findings"]
+        return [one for one, script in zip(found, scripts, strict=True) if _is_found(one, script, findings)]
 
 
-def row(one: Shrinking, check: bool) -> str:
+def _is_found(one: Shrinking, script: Path, findings: Sequence[Mapping[str, Any]]) -> bool:
+    lines = script.read_text().splitlines()
+    return any(
+        Path(found["file"]).resolve() == script.resolve()
+        and (found["kind"], found["argument"]) == (one.plant.kind, one.plant.argument)
+        and (None in one.plant.lines or (found["line"] is not None and "# BUG" in lines[found["line"] - 1]))
+        for found in findings
+    )
+
+
+def row(one: Shrinking) -> str:
     if one.small is None:
         return f"{one.plant.kind:18} {one.plant.name:44} refused: {one.refused.splitlines()[0][:110]}"
     told = "same" if one.same else "OTHER"
     script = "script fails" if one.small.script_fails else "SCRIPT DOES NOT FAIL"
     limit = "" if one.small.is_smallest else " limit"
-    more = ""
-    if check:
-        found, text = checked(one.small, one.plant.kind)
-        more = f" check {'finds it' if found and ('# BUG' in text or None in one.plant.lines) else 'DIFFERS'}"
     return (
         f"{one.plant.kind:18} {one.plant.name:44} {one.seconds:6.2f} s {one.small.tries:4} launches  {told}, {script}"
-        f"{limit}{more}  twin: {one.twin or '-'}"
+        f"{limit}  twin: {one.twin or '-'}"
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--check", action="store_true", help="give each script to triton-lab check")
+    parser.add_argument("--check", action="store_true", help="give the scripts to triton-lab check")
     options = parser.parse_args(arguments)
     chosen = [one for one in planted() if not options.names or one.name in options.names]
     counts, seconds = Counter[str](), []
+    shrunk_ones: list[Shrinking] = []
     for plant in chosen:
         one = shrunk(plant)
-        line = row(one, options.check)
+        line = row(one)
         print(line, flush=True)
         if one.small is None:
             counts["refused"] += 1
@@ -126,10 +142,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         counts["shrunk"] += 1
         counts["same reason"] += one.same
         counts["script fails for it"] += one.small.script_fails
-        counts["check finds it"] += "check finds it" in line
+        shrunk_ones.append(one)
         counts["twin clean"] += "twin: clean" in line
         counts["with a twin"] += "twin: -" not in line and "twin: not run" not in line
         seconds.append(one.seconds)
+    if options.check:
+        same = {id(one) for one in checked(shrunk_ones)}
+        counts["check finds it"] = len(same)
+        for other in (one for one in shrunk_ones if id(one) not in same):
+            print(f"check DIFFERS: {other.plant.kind} {other.plant.name}")
     print(dict(counts))
     if seconds:
         print(f"processor time: median {statistics.median(seconds):.2f} s, greatest {max(seconds):.2f} s")

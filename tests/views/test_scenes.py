@@ -101,6 +101,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "two outputs": lambda: Card(launches_of(example("producer_consumer"))[0], SHOWN),
     "launches": lambda: LaunchTable(launches_of(example("softmax")) * 2),
     "steps": lambda: Steps(softmax()),
+    "debugger": lambda: softmax().plot.debugger(breakpoints=["x changes"], watch=["x.max()"], beside=1),
     "heat": lambda: softmax().plot.accesses("y_ptr", "count", "storage"),
     "timeline": lambda: TimelineView(softmax(), "y_ptr"),
     "grid": lambda: softmax().plot.grid("shared", program=0),

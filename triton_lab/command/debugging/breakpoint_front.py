@@ -27,6 +27,13 @@ def stop_at_breakpoints(kernel: Any, run: Callable[[], None]) -> None:
 
 def _front() -> Callable[[Launch], None] | None:
     """Who shows the launch here; None if there is no one to ask."""
+    if "IPython" in sys.modules:
+        from IPython.core.getipython import get_ipython
+
+        if getattr(get_ipython(), "kernel", None) is not None:
+            from triton_lab.notebook.cell.breakpoint_display import show_breakpoints
+
+            return show_breakpoints
     if _is_terminal(sys.stdin) and _is_terminal(sys.stdout):
         from triton_lab.command.debugging.terminal_debugger import TerminalSession
 

@@ -142,6 +142,10 @@ class Debugger:
                 _("there is no breakpoint {number}; there are {listed}").format(number=number, listed=listed)
             )
 
+    def breaks(self) -> list[int]:
+        """The positions of this program at which breakpoints stop, ascending."""
+        return sorted({position for position, _number, _problem in self._all_breaks(self.tape)})
+
     # --- Verbs ---------------------------------------------------------------------------------------
 
     def step(self, back: bool = False) -> Arrival:

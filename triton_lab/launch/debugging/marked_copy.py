@@ -63,6 +63,7 @@ class MarkedFunction:
     source: str
     parameters: tuple[str, ...]
     is_separate: bool = False  # called at run time, not inlined
+    is_traced: bool = False  # the kernel, or a partition of its warps: `Launch.trace` has its variables
 
     @property
     def last_line(self) -> int:
@@ -137,7 +138,7 @@ class _Weaving:
         self.tools = {PROBE: value_probe(made.fixed), _STATEMENT: _marker()}
         self.copies: dict[int, Any] = {}
 
-    def function(self, function: Any, scope: dict[str, Any]) -> tuple[ast.Module, dict[str, Any]]:
+    def function(self, function: Any, scope: dict[str, Any], traced: bool = True) -> tuple[ast.Module, dict[str, Any]]:
         """The tree of a function with marks in it, and the globals that it needs beside its own."""
         number = len(self.made.functions)
         tree = ast.parse(function.src)
@@ -146,10 +147,12 @@ class _Weaving:
         first, text = function.starting_line_number, "".join(function.raw_src)
         file = function.fn.__code__.co_filename
         separate = bool(function.noinline)
-        self.made.functions.append(MarkedFunction(number, function.__name__, file, first, text, parameters, separate))
+        self.made.functions.append(
+            MarkedFunction(number, function.__name__, file, first, text, parameters, separate, traced)
+        )
         names: dict[str, Any] = dict(self.tools)
         for name, part in partitions(function, tree):
-            names[name] = self.copy(part, part.__globals__)
+            names[name] = self.copy(part, part.__globals__, traced=True)
         known = {**_closure(function), **scope}
         locals_ = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         locals_.update(parameters)
@@ -166,11 +169,11 @@ class _Weaving:
         weaver = _StatementWeaver(first_line(function) - 1, self.made, number)
         return weaver.woven(tree), names
 
-    def copy(self, function: Any, scope: dict[str, Any]) -> Any:
+    def copy(self, function: Any, scope: dict[str, Any], traced: bool = False) -> Any:
         """The marked copy of a helper."""
         if id(function) not in self.copies:
             self.copies[id(function)] = function  # a function that calls itself calls the one without marks
-            tree, names = self.function(function, scope)
+            tree, names = self.function(function, scope, traced)
             made = other_function(function, tree, function.src + _REMARK, {**scope, **names}, "_marked")
             self.copies[id(function)] = made
         return self.copies[id(function)]

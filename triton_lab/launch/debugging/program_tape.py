@@ -86,6 +86,7 @@ class ProgramTape:
     stops: list[TapeStop] = field(default_factory=list)
     assignments: list[TapeAssignment] = field(default_factory=list)
     accesses: list[TapeAccess] = field(default_factory=list)
+    touches: list[int] = field(default_factory=list)  # the events of all accesses
     frames: list[StackFrame] = field(default_factory=list)
     values: dict[int, Array] = field(default_factory=dict)
     events: int = 0
@@ -106,6 +107,12 @@ class ProgramTape:
             (one.frame, copy.owners[one.variable], copy.variables[one.variable].name): one
             for one in self.assignments[:end]
         }
+
+    def trace_step(self, position: int) -> int:
+        """The last step of `Launch.trace` before stop ``position``: an access, or an assignment outside of helpers."""
+        event, copy = self.stops[position].event, self.copy
+        own = (one.event for one in self.assignments if copy.functions[copy.owners[one.variable]].is_traced)
+        return max(0, sum(one < event for one in own) + bisect_left(self.touches, event) - 1)
 
     def after(self, event: int) -> int | None:
         """The stop whose statement does ``event``."""
@@ -216,6 +223,7 @@ class _Listener(Watcher):
         event = self._next()
         if self.first:
             return
+        self.made.touches.append(event)
         addresses = pointer.elements(_INT64) if isinstance(pointer, AffineBlock) else pointer
         active = np.asarray(mask.elements() if isinstance(mask, MaskBox) else np.True_ if mask is None else mask)
         if self.bytes < MOST_BYTES:

@@ -9,6 +9,7 @@ import { drawingOf } from "./drawing/drawing.js";
 import { accessesOf } from "./launch/accesses.js";
 import { cardOf } from "./launch/card.js";
 import { causesOf, comparisonOf } from "./launch/comparison.js";
+import { debuggerOf } from "./launch/debugger.js";
 import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
@@ -43,6 +44,7 @@ export const KINDS = {
   compiled: compiledOf,
   conversion: conversionOf,
   cost: costOf,
+  debugger: debuggerOf,
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,

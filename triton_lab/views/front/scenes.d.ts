@@ -98,6 +98,12 @@ export interface AxisScene {
   size: number;
 }
 
+/** Another program: its value at the same visit of each step, in words; "" where it does not come there. */
+export interface BesideScene {
+  program: string;
+  values: string[];
+}
+
 /** A column: bit ``bit`` of a part of the hardware moves the element by ``vector``. ``empty``: where the bit is set, the place keeps no element. */
 export interface BitScene {
   part: string;
@@ -305,6 +311,15 @@ export interface CostScene {
   totals: string[];
   listing: ([number, string, (number | null)[]])[];
   problem: string;
+}
+
+export interface DebuggerScene {
+  kind: "debugger";
+  steps: StepsScene;
+  stops: number[];
+  note: string;
+  watches: WatchScene[];
+  beside: BesideScene | null;
 }
 
 /** A statement's instances, and how many pixels they are moved. In space, its circles have the points. */
@@ -1377,6 +1392,13 @@ export interface ViewQuestion {
   view: string;
 }
 
+/** A watched expression: ``values[k]`` is its value from step ``steps[k]`` on. */
+export interface WatchScene {
+  text: string;
+  steps: number[];
+  values: string[];
+}
+
 /** The place of a kernel's lines: the cell with that run's number, else the file ``path``. The path is relative to the notebook's folder, or to the folder of the file's package. Older notebooks have absolute paths. */
 export interface Whereabouts {
   cell: number | null;
@@ -1421,6 +1443,7 @@ export type Scene =
   | CompiledScene
   | ConversionScene
   | CostScene
+  | DebuggerScene
   | DrawingScene
   | FollowScene
   | GridScene

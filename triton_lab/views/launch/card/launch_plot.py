@@ -12,6 +12,8 @@ from triton_lab.localization import N_, _
 from triton_lab.views.launch.card.card_tab import Tab, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.launch.accesses.access_values import TouchedValues
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.storage.storage_view import StorageView
     from triton_lab.views.launch.tiling.grid_view import GridView
     from triton_lab.views.launch.tiling.tiling_view import Tiling
+    from triton_lab.views.launch.values.debugger_view import DebuggerView
     from triton_lab.views.launch.values.origins_view import Origins
     from triton_lab.views.launch.values.pipeline_view import PipelineView
     from triton_lab.views.launch.values.program_variables import ProgramVariables
@@ -300,6 +303,29 @@ class Pictures:
 
             return ProgramVariables(self._launch, program or 0)
         return self._launch.values(variable, line).view(program, iteration)
+
+    def debugger(
+        self,
+        program: int | None = None,
+        breakpoints: Sequence[int | str | tuple[int, str]] = (),
+        watch: Sequence[str] = (),
+        beside: int | None = None,
+    ) -> DebuggerView:
+        """The steps of ``program`` with breakpoints: lines, conditions, or ``(line, condition)``.
+
+        It stands at the first breakpoint of the program, by default of the first program that one stops.
+        ``breakpoint()`` in the kernel counts, too. ``watch`` has expressions over blocks, shown at each step, and
+        ``beside`` is a program whose values stand beside. The keys are pdb's: n, c, and rn, rc backwards.
+
+        Raises BreakpointError and ConditionError for what cannot be read, LookupError for a program that does not
+        exist, and CannotReplay.
+
+        >>> launch.plot.debugger(breakpoints=["x.max() > 500"], watch=["x.max()"]).program
+        3
+        """
+        from triton_lab.views.launch.values.debugger_view import DebuggerView
+
+        return DebuggerView(self._launch, program, breakpoints, watch, beside)
 
     def steps(self, program: int = 0, step: int | None = None) -> Steps:
         """``program`` step by step, with the live variables after each.

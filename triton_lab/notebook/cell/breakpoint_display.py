@@ -1,0 +1,41 @@
+"""``breakpoint()`` in a kernel that a cell launches: the debugger's picture, at the program and line that it stops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
+from triton_lab.messages import launched
+
+MOST = 5  # launches that one cell shows
+_shown: Counter[int] = Counter()
+
+
+def show_breakpoints(launch: Launch) -> None:
+    """Display the first program that a ``breakpoint()`` stops, for the first `MOST` launches of a cell."""
+    from IPython.core.getipython import get_ipython
+    from IPython.display import display
+
+    from triton_lab.views.launch.values.debugger_view import DebuggerView
+
+    shell: Any = get_ipython()  # type: ignore[no-untyped-call]
+    cell = shell.execution_count
+    for old in [one for one in _shown if one != cell]:
+        del _shown[old]
+    name = launched(launch.kernel, launch.grid)
+    if _shown[cell] >= MOST:
+        if _shown[cell] == MOST:
+            print(_("breakpoint(): this cell shows its first {most} launches alone").format(most=MOST))
+            _shown[cell] += 1
+        return
+    try:
+        view = DebuggerView(launch)
+    except CannotReplay as error:
+        print(_("{launched} cannot be stepped through: {error}").format(launched=name, error=error))
+        return
+    if view.stops:
+        _shown[cell] += 1
+        display(view)

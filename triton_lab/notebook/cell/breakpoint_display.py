@@ -21,7 +21,7 @@ def show_breakpoints(launch: Launch) -> None:
 
     from triton_lab.views.launch.values.debugger_view import DebuggerView
 
-    shell: Any = get_ipython()  # type: ignore[no-untyped-call]
+    shell: Any = get_ipython()
     cell = shell.execution_count
     for old in [one for one in _shown if one != cell]:
         del _shown[old]
@@ -38,4 +38,4 @@ def show_breakpoints(launch: Launch) -> None:
         return
     if view.stops:
         _shown[cell] += 1
-        display(view)
+        display(view)  # type: ignore[no-untyped-call]

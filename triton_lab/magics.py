@@ -196,6 +196,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton_lab.launch.recording.unrecordable import NotRecorded
     from triton_lab.notebook.cell import error_display
     from triton_lab.notebook.cell import run_cell as cell
+    from triton_lab.notebook.cell.cell_breakpoints import stopping
     from triton_lab.notebook.cell.compiler_output import hushed
     from triton_lab.notebook.cell.kernel_freshness import jit_function
     from triton_lab.notebook.cell.progress_line import listening
@@ -210,6 +211,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             notes = stack.enter_context(cell.switched(chosen))
             stack.enter_context(listening(sign))
             said = stack.enter_context(hushed())
+            stack.enter_context(stopping())
             # Launches in Triton's interpreter cannot be recorded: the cell runs, and a note says so.
             launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record(time=True))
             result = cell.run(shell, body)

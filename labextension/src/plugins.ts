@@ -25,6 +25,8 @@ import { hover } from './help/hover.ts';
 import { keepMistakes, mistakeMarks } from './help/marks.ts';
 import { placeFactory } from './help/place.ts';
 import { ILanguage, language, translated } from './language.ts';
+import { askCondition } from './breakpoints/condition.ts';
+import { breakpoints } from './breakpoints/breakpoints.ts';
 import { proofs } from './proofs/proofs.ts';
 import { addSessionCommands } from './session/commands.ts';
 import { SessionPanel } from './session/panel.ts';
@@ -203,7 +205,8 @@ const help: JupyterFrontEndPlugin<void> = {
           ? EditorExtensionRegistry.createImmutableExtension([
               hover(kernelOf),
               mistakeMarks(model),
-              proofs(model, kernelOf)
+              proofs(model, kernelOf),
+              breakpoints(model, kernelOf, askCondition)
             ])
           : null
     });

@@ -11,6 +11,7 @@ nothing, and imports nothing for that. Its parts:
     template NAME         a kernel to start from (`SessionText`)
     pin N                 keep launch N, or drop it (`SessionLaunches`)
     proofs JSON           the marks of a cell's kernels (`CellProofs`); JSON has ``source`` and ``refute``
+    breakpoints JSON      stop at these lines of a cell (`SessionText`); JSON has ``cell`` and ``breakpoints``
     first VIEW            the view that cards open with from now on, if a cell names none (`SessionText`)
 
 If a part does not exist, the answer is a `WordsScene` that says why.

@@ -20,7 +20,7 @@ def stop_at_breakpoints(kernel: Any, run: Callable[[], None]) -> None:
         _go_on(kernel)
         run()
         return
-    from triton_lab.command.debugging.debug_session import recorded
+    from triton_lab.launch.debugging.stepped_launch import recorded
 
     recorded(run, front)
 

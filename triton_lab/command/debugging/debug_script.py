@@ -15,9 +15,9 @@ import click
 
 from triton_lab.command import exception_text
 from triton_lab.command.debugging.adapter_messages import MessageWriter
-from triton_lab.command.debugging.debug_session import all_launches
 from triton_lab.command.run_script import INTERRUPTED, Script, ScriptEnd, run
 from triton_lab.command.terminal import is_coloured
+from triton_lab.launch.debugging.stepped_launch import all_launches
 from triton_lab.localization import _
 
 

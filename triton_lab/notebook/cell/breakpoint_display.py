@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from triton_lab.launch.debugging.block_expression import ConditionError
+from triton_lab.launch.debugging.breakpoints import BreakpointError
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
@@ -14,8 +17,11 @@ MOST = 5  # launches that one cell shows
 _shown: Counter[int] = Counter()
 
 
-def show_breakpoints(launch: Launch) -> None:
-    """Display the first program that a ``breakpoint()`` stops, for the first `MOST` launches of a cell."""
+def show_breakpoints(launch: Launch, breakpoints: Sequence[tuple[int, str]] = ()) -> None:
+    """Display the first program that a breakpoint stops, for the first `MOST` launches of a cell.
+
+    ``breakpoints`` are lines with conditions, beside the kernel's own ``breakpoint()``.
+    """
     from IPython.core.getipython import get_ipython
     from IPython.display import display
 
@@ -32,9 +38,12 @@ def show_breakpoints(launch: Launch) -> None:
             _shown[cell] += 1
         return
     try:
-        view = DebuggerView(launch)
+        view = DebuggerView(launch, None, breakpoints)
     except CannotReplay as error:
         print(_("{launched} cannot be stepped through: {error}").format(launched=name, error=error))
+        return
+    except (BreakpointError, ConditionError) as error:
+        print(_("breakpoint in {kernel}: {error}").format(kernel=launch.kernel, error=error))
         return
     if view.stops:
         _shown[cell] += 1

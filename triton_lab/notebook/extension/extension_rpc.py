@@ -46,6 +46,7 @@ class Desk:
             "pin": self._pin,
             "first": self._first,
             "proofs": self._proofs,
+            "breakpoints": self._breakpoints,
         }
 
     def asked(self, comm: Any, question: Mapping[str, Any]) -> None:
@@ -155,6 +156,13 @@ class Desk:
         names = {} if shell is None else shell.user_ns
         newest = {} if self._session is None else self._session.newest()
         return proofs(name, source, names, newest, given.get("refute") is True)
+
+    def _breakpoints(self, name: str, *_words: str) -> SessionText:
+        """Raises ValueError for a text that is no JSON."""
+        from triton_lab.notebook.cell.cell_breakpoints import set_breakpoints
+
+        set_breakpoints(json.loads(name.partition(" ")[2]))
+        return {"name": name, "content": ""}
 
     def _card(self, name: str, number: str) -> SessionCard:
         def made() -> View:

@@ -11,6 +11,15 @@ from triton_lab.localization import _
 
 MOST_BYTES = 1 << 20
 _MOST_HEADER = 1 << 12
+CAPABILITIES = {
+    "supportsConfigurationDoneRequest": True,
+    "supportsConditionalBreakpoints": True,
+    "supportsHitConditionalBreakpoints": True,
+    "supportsEvaluateForHovers": True,
+    "supportsStepBack": True,
+    "supportsTerminateRequest": True,
+}
+"""What the adapter can do, as the protocol names it."""
 
 
 class BadMessage(ValueError):

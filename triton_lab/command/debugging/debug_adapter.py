@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from triton_lab import messages
 from triton_lab.command.debugging.adapter_breakpoints import AdapterBreakpoints
 from triton_lab.command.debugging.adapter_messages import (
+    CAPABILITIES,
     BadMessage,
     MessageWriter,
     RequestRefused,
@@ -37,14 +38,6 @@ from triton_lab.localization import _
 MOST_BREAKPOINTS = 1000
 MOST_THREADS = 200
 MOST_ARGUMENTS = 1000
-_CAPABILITIES = {
-    "supportsConfigurationDoneRequest": True,
-    "supportsConditionalBreakpoints": True,
-    "supportsHitConditionalBreakpoints": True,
-    "supportsEvaluateForHovers": True,
-    "supportsStepBack": True,
-    "supportsTerminateRequest": True,
-}
 
 
 class DebugAdapter:
@@ -151,7 +144,7 @@ class DebugAdapter:
 
     def on_initialize(self, arguments: Mapping[str, Any], after: list[Callable[[], None]]) -> dict[str, Any]:
         after.append(lambda: self.writer.event("initialized"))
-        return dict(_CAPABILITIES)
+        return dict(CAPABILITIES)
 
     def on_launch(self, arguments: Mapping[str, Any], after: list[Callable[[], None]]) -> None:
         program, module = text_of(arguments, "program"), text_of(arguments, "module")

@@ -230,10 +230,6 @@ class Debugger:
             "step", remark=_("no store to this element {side} here").format(side=_("before") if back else _("after"))
         )
 
-    def go(self, position: int) -> Arrival:
-        """To a position; one beyond the ends is moved there."""
-        return self._at(min(max(position, 0), len(self.tape.stops) - 1), "step")
-
     def select(self, program: int) -> Arrival:
         """To the same visit of the same statement in another program, or to its end if it never comes there."""
         other = self._tape(program)
@@ -256,8 +252,6 @@ class Debugger:
         with self.standing_in(program):
             there = {one.name: one.value for one in self.locals() if one.fixed is None}
         return [SideBySide(name, here.get(name), there.get(name)) for name in {**here, **there}]
-
-    # --- Inside --------------------------------------------------------------------------------------
 
     def _tape(self, program: int) -> ProgramTape:
         if program not in self._tapes:

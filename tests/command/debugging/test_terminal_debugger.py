@@ -93,6 +93,18 @@ def test_it_stops_at_the_breakpoint_of_a_kernel_alone() -> None:
     assert "(2, 0, 0)" in told and len(lines(told)) == 1
 
 
+def test_breakpoints_and_watches_stay_for_later_launches(sums: Launch) -> None:
+    out = io.StringIO()
+    session = TerminalSession(True, io.StringIO(f"b {FIRST + 8}, k == 2\ndisplay k\nunt\ncl\nc\nq\n"), out)
+    session.show(sums)
+    assert session.wanted == [] and session.watched == ["k"]
+    session = TerminalSession(True, io.StringIO(f"b {FIRST + 8}, k == 2 and pid == 3\nc\nc\nq\n"), out)
+    session.show(sums)
+    with pytest.raises(bdb.BdbQuit):
+        session.show(sums)
+    assert lines(out.getvalue().replace("(triton-lab) ", ""))[-2:] == [8, 8]
+
+
 def test_each_command_has_a_method_and_help(sums: Launch) -> None:
     told = talk(sums, "h")
     assert all(names[0] in told and text for names, _unused, text in COMMANDS)

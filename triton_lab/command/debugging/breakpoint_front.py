@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.source.kernel_breakpoints import breakpoint_lines
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
 
+if TYPE_CHECKING:
+    from triton_lab.command.debugging.terminal_debugger import TerminalSession
+
 _said: set[tuple[str, int]] = set()
+_sessions: list[TerminalSession] = []
 
 
 def stop_at_breakpoints(kernel: Any, run: Callable[[], None]) -> None:
@@ -35,10 +39,17 @@ def _front() -> Callable[[Launch], None] | None:
 
             return show_breakpoints
     if _is_terminal(sys.stdin) and _is_terminal(sys.stdout):
+        return _terminal().show
+    return None
+
+
+def _terminal() -> TerminalSession:
+    """The session of this process's terminal, which keeps breakpoints from one launch to the next."""
+    if not _sessions:
         from triton_lab.command.debugging.terminal_debugger import TerminalSession
 
-        return TerminalSession(first=False).show
-    return None
+        _sessions.append(TerminalSession(first=False))
+    return _sessions[0]
 
 
 def _is_terminal(stream: Any) -> bool:

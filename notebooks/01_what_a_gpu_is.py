@@ -21,7 +21,8 @@
 # 3. count bytes and operations of a kernel, and find out which of the two limits it,
 # 4. make three kernels into one, and say in advance what this saves.
 #
-# Nothing here runs on a GPU. The lab compiles your kernels for one and counts.
+# Nothing here runs on a GPU. The lab compiles your kernels for one and counts. What a GPU really does was measured
+# on an H100, and the figures come with the course.
 
 # %%
 import torch
@@ -43,7 +44,7 @@ from triton_lab.course import exercise
 # |---|---|---|---|
 # | registers | one thread's | 256 KiB in each multiprocessor | as fast as the arithmetic |
 # | shared memory and first cache (L1) | one multiprocessor's | 256 KiB in each | 128 bytes a clock cycle, each |
-# | second cache (L2) | all multiprocessors' | 50 MB | between its neighbours |
+# | second cache (L2) | all multiprocessors' | 50 MB | about 8 TB a second (measured below) |
 # | global memory | the whole GPU's | 80 GB | 3.35 TB a second |
 # | the computer's own memory | the processor's | as much as you buy | 0.064 TB a second, through PCIe |
 #
@@ -54,6 +55,16 @@ from triton_lab.course import exercise
 # So a number from global memory costs much, and a number in a register almost nothing. A kernel is written to load
 # each number once, to do all that can be done with it, and to store the result once. (The figures are those of
 # NVIDIA's *H100 Tensor Core GPU Architecture* and of the H100's data sheet.)
+#
+# Is the cache real? On an H100, a kernel read a set of numbers again and again, 4 GiB in all. **Guess first:** how does
+# the speed change as the set grows from 128 KiB to 1 GiB? Then look. The axis below has the size of the set in bytes.
+
+# %%
+lab.examples.measurement("again").plot()
+
+# %% [markdown]
+# Up to 32 MiB the set fits into the second cache, and the reads come from there. Beyond 50 MB more and more must come
+# from global memory. For a very large set nothing is left of the cache.
 #
 # ## Programs, warps, threads
 #
@@ -257,6 +268,20 @@ bytes_of_three_and_one = ((8 + 8 + 12) * 1_000_000, 12 * 1_000_000)
 exercise("bytes_of_three_and_one").check(bytes_of_three_and_one)
 
 # %% [markdown]
+# So one kernel should take 12 / 28 of the time: it should be 2.33 times as fast. An H100 was asked, with torch's three
+# kernels and with one kernel of ours:
+
+# %%
+chain = lab.examples.measurement("chain")
+largest = {row.name: row.seconds for row in chain if row.size == 2**28}
+print(f"2.33 times expected, {largest['three kernels'] / largest['one kernel']:.2f} times measured")
+chain.plot()
+
+# %% [markdown]
+# For large tensors, counting bytes was enough to know the time. On the left there is a limit of another kind: to start
+# a kernel takes some microseconds, however little it does.
+
+# %% [markdown]
 # ## Exercise 4: write that kernel
 #
 # `relu(a * x) + y` in one launch. Each element is loaded once. What lies between the load and the store stays in
@@ -312,9 +337,19 @@ bytes_on_their_way = 3350 * 600
 exercise("bytes_on_their_way").check(bytes_on_their_way)
 
 # %% [markdown]
-# That is about 15,000 bytes for each of the 132 multiprocessors. One program of `add` asks for 4,096 at once: two loads
-# of 512 floats. So a multiprocessor should hold several programs. How many it can hold depends on what they need:
-# registers, shared memory, warps. The share of its 64 warps that it can hold is the *occupancy*.
+# That is about 15,000 bytes for each of the 132 multiprocessors. One program asks for a few thousand at once. So there
+# should be several programs for each multiprocessor. An H100 copied 256 MiB with 1, 2, 4 ... programs; the axis below
+# has their number. **Guess first:** how much of the bandwidth does one program reach, and how many are enough?
+
+# %%
+lab.examples.measurement("programs").plot()
+
+# %% [markdown]
+# One program reaches less than a hundredth. With 132, one for each multiprocessor, it is about a half, and four times
+# as many reach nine tenths.
+#
+# How many programs a multiprocessor can hold at once depends on what they need: registers, shared memory, warps. The
+# share of its 64 warps that it can hold is the *occupancy*.
 
 # %%
 print(compiled.cost.occupancy)

@@ -253,8 +253,20 @@ bytes_of_dropout = (2 * (4 + 4 + 1) * 1_000_000, 2 * (4 + 4) * 1_000_000)
 exercise("bytes_of_dropout").check(bytes_of_dropout)
 
 # %% [markdown]
-# The seed saves the memory of the mask as well. It costs arithmetic: ten rounds of Philox for each element. For a
-# kernel that waits for memory anyway, as you saw in [chapter 01](01_what_a_gpu_is.ipynb), arithmetic is nearly free.
+# So a seed should be faster by a ninth. **Guess first:** is it? It also costs arithmetic: ten rounds of Philox for each
+# element. An H100 was asked, for one pass:
+
+# %%
+dropouts = lab.examples.measurement("dropouts")
+largest = {row.name: row.seconds for row in dropouts if row.size == 2**28}
+for name, seconds in largest.items():
+    print(f"{name:14}{seconds * 1e6:6.0f} µs")
+dropouts.plot()
+
+# %% [markdown]
+# No: the two are about equal, and the seed is even a little slower. In this kernel, arithmetic is no longer free. What
+# the seed saves for certain is the mask's memory, a quarter of the tensor's, which would have to be kept until the
+# backward pass. And the mask was given here: to draw it costs the same arithmetic once. Count first, then measure.
 #
 # ## The second mistake
 #

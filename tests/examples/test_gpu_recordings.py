@@ -16,7 +16,7 @@ from tests.wordings import Wording
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.examples import example, gpu_recordings
 from triton_lab.examples.example import Example
-from triton_lab.examples.gpu_recordings import FOLDER, MOST, RECORDED, make, recording, recordings
+from triton_lab.examples.gpu_recordings import FOLDER, MOST, RECORDED, make, measurement, recording, recordings
 from triton_lab.launch.comparison.argument_difference import NEAR
 
 DEVICE = "no GPU"
@@ -85,3 +85,12 @@ def test_those_in_the_package_open_and_name_their_gpu(name: str, wording: Wordin
 
 def test_those_in_the_package_are_small() -> None:
     assert sum(file.stat().st_size for file in FOLDER.glob("*.launch")) < MOST
+
+
+def test_a_measurement_opens_as_the_sweep_that_it_was() -> None:
+    found = measurement("programs")
+    assert found.target == "gpu" and found.quantity == "bytes" and "H100" in found.peaks.device
+    assert [row.size for row in found][:3] == [1, 2, 4] and all("H100" in row.time.device for row in found)
+    assert 0.9 < found.share(found.rows[-1]) <= 1 and found.share(found.rows[0]) < 0.01
+    with pytest.raises(KeyError, match="programs"):
+        measurement("nonsense")

@@ -28,6 +28,7 @@ from triton_lab.launch.benchmark.benchmark_result import Sweep
 
 LINE = 32  # floats: 128 bytes, a line of an H100's caches
 STEPS = 1 << 14  # loads one after the other, of one program
+CACHED = 1 << 25  # bytes that the second cache holds: of such a set all but the first loads should come from a cache
 
 
 @triton.jit
@@ -142,25 +143,31 @@ def masked_dropout_kernel(x_ptr, keep_ptr, out_ptr, n, p, BLOCK: tl.constexpr):
 def latency(device: str, small: bool) -> Sweep:
     """The time of one load that waits for the load before it, by the bytes among which it jumps."""
 
-    steps = 64 if small else STEPS
+    def steps(size):
+        return 64 if small else max(STEPS, 16 * _lines(size)) if size <= CACHED else STEPS
 
     def chase(size):
-        lines = max(2, size // (4 * LINE))
+        lines = _lines(size)
         order = torch.randperm(lines)
         after = torch.empty(lines, dtype=torch.int64)
         after[order] = order.roll(-1)
         following = torch.zeros(lines * LINE, dtype=torch.int32)
         following[::LINE] = (after * LINE).int()
         following, out = following.to(device), torch.empty(1, dtype=torch.int32, device=device)
-        return lambda: chase_kernel[(1,)](following, out, steps, num_warps=1)
+        return lambda: chase_kernel[(1,)](following, out, steps(size), num_warps=1)
 
     sizes = [1 << k for k in (range(14, 16) if small else range(14, 29))]
     found = lab.sweep({"one load after the other": chase}, sizes, flops=lambda size: 1.0, seconds=0.3)
 
-    def each(time: Time | None) -> Time | None:
-        return time and replace(time, median=time.median / steps, low=time.low / steps, high=time.high / steps)
+    def each(time: Time | None, count: int) -> Time | None:
+        return time and replace(time, median=time.median / count, low=time.low / count, high=time.high / count)
 
-    return Sweep(tuple(replace(row, flops=None, time=each(row.time)) for row in found), found.target)
+    rows = tuple(replace(row, flops=None, time=each(row.time, steps(row.size))) for row in found)
+    return Sweep(rows, found.target)
+
+
+def _lines(size: int) -> int:
+    return max(2, size // (4 * LINE))
 
 
 def programs(device: str, small: bool) -> Sweep:

@@ -5,7 +5,8 @@ Notebooks, tests and benchmarks use the same list:
     for example in triton_lab.examples.all_examples():
         example.check()
 
-Some of their launches were recorded on a GPU: `recordings` lists their names, and `recording` opens one.
+Some of their launches were recorded on a GPU: `recordings` lists their names, and `recording` opens one. `measurement`
+opens a sweep that was measured on one.
 
 Importing this package imports neither torch nor Triton: each module is imported on first use.
 """
@@ -19,10 +20,11 @@ from triton_lab.examples.example import Example, Size
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
+    from triton_lab.examples.gpu_recordings import measurement as measurement
     from triton_lab.examples.gpu_recordings import recording as recording
     from triton_lab.examples.gpu_recordings import recordings as recordings
 
-__all__ = ["PAGES", "Example", "Size", "all_examples", "example", "recording", "recordings"]
+__all__ = ["PAGES", "Example", "Size", "all_examples", "example", "measurement", "recording", "recordings"]
 
 PAGES: tuple[str, ...] = (
     "vector_add",
@@ -72,6 +74,6 @@ def example(name: str) -> Example:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in ("recording", "recordings"):
+    if name not in ("measurement", "recording", "recordings"):
         raise AttributeError(_("module {name} has no attribute {name2}").format(name=repr(__name__), name2=repr(name)))
     return getattr(importlib.import_module(f"{__name__}.gpu_recordings"), name)

@@ -3,11 +3,13 @@
     python -m triton_lab.examples.gpu_recordings    # on a machine with a GPU; a minute
 
 Each file in the course's ``recordings/`` is one saved launch: its arguments, the results of the GPU and of the
-interpreter, the GPU's time and name, and the findings.
+interpreter, the GPU's time and name, and the findings. Beside them ``sweeps.json`` has sweeps that a GPU measured:
+`measurement`.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
@@ -21,11 +23,13 @@ from triton_lab.localization import _
 from triton_lab.messages import count, number
 
 if TYPE_CHECKING:
+    from triton_lab.launch.benchmark.benchmark_result import Sweep
     from triton_lab.launch.launch import Launch
 
 _FOLDERS = [folder / "recordings" for folder in course_folders()]
 FOLDER = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
 SUFFIX = ".launch"
+SWEEPS = "sweeps.json"
 MOST = 2 << 20
 """The most bytes of all files together: they are part of the course."""
 
@@ -70,6 +74,29 @@ def recording(name: str) -> Launch:
     from triton_lab.launch.saving.launch_reader import load
 
     return load(file)
+
+
+def measurement(name: str) -> Sweep:
+    """A sweep that was measured on a GPU, by its name; its times name the GPU.
+
+    ``tests/gpu/course_sweeps.py`` makes them. Raises KeyError for an unknown name, FileNotFoundError without any.
+
+    >>> lab.examples.measurement("nonsense")
+    Traceback (most recent call last):
+        ...
+    KeyError: "there is no measurement 'nonsense'; there are programs, again, stride, chain, norms, order,...
+    """
+    from triton_lab.backend.targets.gpu_timer import Time
+    from triton_lab.launch.benchmark.benchmark_result import Peaks, Sweep, SweepRow
+
+    found = json.loads((FOLDER / SWEEPS).read_text(encoding="utf-8"))
+    if name not in found:
+        raise KeyError(
+            _("there is no measurement {name}; there are {measured}").format(name=repr(name), measured=", ".join(found))
+        )
+    given = found[name]
+    rows = tuple(SweepRow(**{**row, "time": row["time"] and Time(**row["time"])}) for row in given["rows"])
+    return Sweep(rows, given["target"], given["peaks"] and Peaks(**given["peaks"]), tuple(given["remarks"]))
 
 
 def make(folder: Path = FOLDER, launched: Callable[[Example], Launch] | None = None) -> list[Path]:

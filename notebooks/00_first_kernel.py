@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Your first kernel
 #
+# *About 40 minutes. You need no chapter before it: only some NumPy.*
+#
 # A Triton kernel is a program that is started many times at once. Each copy - a *program* - works on its own block of
 # the data. Its program id tells it which block. This course runs such kernels on any machine: you need no GPU. In
 # this chapter you will

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Programs, grids, tiling
 #
+# *About 50 minutes. You need chapter 00.*
+#
 # A kernel is written for one program, and launched for many. The *grid* is the number of programs, in up to three
 # dimensions. The *tiling* says which program works on which part of the data. In this chapter you will
 #

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Tensors are storage: offset, stride, views
 #
+# *About 45 minutes. You need chapter 02.*
+#
 # A kernel gets an address, and no shape. The place of an element is computed from the address, and most beginners'
 # bugs are in this computation. In this chapter you will
 #

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Masks, bounds and findings
 #
+# *About 45 minutes. You need chapter 02.*
+#
 # The size of a block is a power of two; the size of a tensor need not be. The grid must cover the last element, and
 # the mask must turn off the lanes beyond it. Each of the two can be wrong, and the result often still looks right. In
 # this chapter you will

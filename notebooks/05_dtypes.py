@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Number types, promotion, Python scalars
 #
+# *About 40 minutes. You need chapter 04.*
+#
 # Every number of a kernel has a type that is known before it runs. In this chapter you will
 #
 # 1. learn which type a Python number has in a kernel, and which type two types give together,
@@ -242,7 +244,9 @@ exercise("scale_any").check(scale_any)
 # %% [markdown]
 # ## Exercise 4: a product of small numbers
 #
-# The sum of all `a[i] * b[i]`, for 8-bit numbers, as an int32.
+# The sum of all `a[i] * b[i]`, for 8-bit numbers, as an int32. Each program has a sum of its own, and all must be added
+# up in one element: `tl.atomic_add(out_ptr, number)` adds to memory, and no addition of another program gets lost.
+# [Chapter 11](11_atomics.ipynb) is about it.
 
 
 # %%

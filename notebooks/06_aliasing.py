@@ -11,6 +11,8 @@
 # %% [markdown]
 # # When two arguments are one
 #
+# *About 35 minutes. You need chapter 03.*
+#
 # A kernel takes addresses. Two of its arguments may refer to the same memory: the same tensor twice, overlapping
 # slices, or one storage with two dtypes. A simulator that copies each *argument* to the host, runs the kernel, and
 # copies each argument back gets this wrong: an unchanged copy may be written back last, over the result. In this

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Reductions, softmax, numerical care
 #
+# *About 50 minutes. You need chapters 03 to 05.*
+#
 # A sum reduces many numbers to one. On a GPU the lanes of a program do this together, in an order that the compiler
 # chooses, with numbers of few digits. In this chapter you will
 #

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Matrix product: blocks, order of programs, reuse
 #
+# *About 60 minutes. You need chapter 07.*
+#
 # A product of two matrices uses every number many times. Its speed depends on how often each number is loaded from
 # memory. This depends on the blocks and on the order of the programs. In this chapter you will
 #
@@ -64,7 +66,12 @@ naive.plot.accesses("a_ptr", by="reuse")
 # ## A tile needs a strip of each matrix
 #
 # A program with a tile of 4 by 4 loads four rows and four columns, and uses each number four times. `tl.dot` is the
-# product of two blocks. Here all of K is one block:
+# product of two blocks. Here all of K is one block.
+#
+# A GPU has units of its own for `tl.dot`, the *tensor cores*. For float32 they are fast only in a shorter type, tf32:
+# of the 23 bits that a float32 number stores after its leading one, they read 10, and cut the rest off. That is too
+# few for a comparison with torch, so kernels of this course say `input_precision="ieee"`: all bits count. ([Chapter
+# 16](16_gpu_and_interpreter.ipynb) measures the difference. For float16, which stores 10 such bits, nothing is cut.)
 
 
 # %%

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Atomics, races, locks
 #
+# *About 45 minutes. You need chapters 04 and 07.*
+#
 # So far every element belonged to one program. For a sum of all elements, programs must update the same element. In
 # this chapter you will
 #

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Lazy graphs, donated buffers, and a wrong answer from a cache
 #
+# *About 45 minutes. You need chapter 06.*
+#
 # Some tensor libraries do not compute when you write `a + b`. They record the operation, and later, at a *step*,
 # compile all recorded operations into a few kernels. Compiling is slow, so the result is cached under a *hash* of the
 # graph. Memory is scarce, so an update such as `a += b` is compiled to write in place: the buffer of `a` is *donated*

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Polyhedra: domain, access, schedule, legality
 #
+# *About 45 minutes. You need no chapter before it.*
+#
 # The [related-work page](https://triton-lang.org/main/programming-guide/chapter-2/related-work.html) of Triton's
 # documentation compares three ways to write fast loops: *polyhedral compilation*, *scheduling languages*, and
 # the *blocks* of Triton itself. This chapter and the next let you try the ideas of that page. Here you will

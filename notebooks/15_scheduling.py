@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Scheduling languages and blocks
 #
+# *About 45 minutes. You need chapter 14.*
+#
 # [Chapter 14](14_polyhedra.ipynb) treated a loop nest as a set of points and asked which orders are legal. This
 # chapter shows two ways to write such orders: a *scheduling language*, which separates the algorithm from its order,
 # and the *blocks* of Triton. You will

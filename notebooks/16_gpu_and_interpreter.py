@@ -11,6 +11,8 @@
 # %% [markdown]
 # # GPU and interpreter, side by side
 #
+# *About 60 minutes. You need chapters 05 and 07.*
+#
 # The same kernel on a GPU and in the interpreter: are the results the same? Often the last bits differ, and that is
 # right. Sometimes the results differ more, and that is a bug. This notebook shows how to distinguish the two. No GPU
 # is needed: eight launches were recorded on one, and you can open them here. You will learn

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # From the line to the machine code
 #
+# *About 70 minutes. You need chapters 01 and 09.*
+#
 # Triton contains its whole compiler. So you can see the code for a GPU on a machine without one: nothing is guessed
 # here, and nothing runs on a GPU. You will learn
 #

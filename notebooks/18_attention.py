@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Attention, from the formula to the kernel
 #
+# *About 75 minutes. You need chapters 07 and 09.*
+#
 # Each token's result is a weighted mean over all tokens. The formula is one line. The art of the kernel is never to
 # store the matrix of weights. In this chapter you will
 #

@@ -11,6 +11,8 @@
 # %% [markdown]
 # # Debugging clinic
 #
+# *About 60 minutes. You need chapters 00 to 12.*
+#
 # Twelve kernels, each broken in one place. You get the symptom; the lab shows the rest. Correct each with as few
 # changes as you can. In this chapter you will
 #

@@ -139,7 +139,8 @@ EXERCISES = (
         N_("When adding one changes nothing"),
         (
             N_(
-                "float16 has 11 significant bits: from some power of two on, the distance of neighbouring numbers is 2."
+                "float16 stores 10 bits after the leading one, so 11 bits are significant. From some power of two on, "
+                "the distance of neighbouring numbers is 2."
             ),
             N_("From 2048 on, 2048 + 1 lies half-way between two numbers, and is rounded to the even one: 2048."),
         ),

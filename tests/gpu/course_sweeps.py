@@ -20,10 +20,11 @@ from pathlib import Path
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
 from triton_lab.backend.targets.gpu_timer import Time
-from triton_lab.examples.matmul import matmul_kernel
+from triton_lab.examples.matmul import grouped_order, matmul_kernel
 from triton_lab.launch.benchmark.benchmark_result import Sweep
 
 LINE = 32  # floats: 128 bytes, a line of an H100's caches
@@ -123,6 +124,17 @@ def welford_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
         j = start + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + base + j, mask=j < columns, other=0.0)
         tl.store(out_ptr + base + j, (x - mean) * scale, mask=j < columns)
+
+
+@triton.jit
+def descriptor_product_kernel(a, b, c, M, N, K, T: tl.constexpr, TK: tl.constexpr, GROUP_M: tl.constexpr):
+    """The tiles that a program of a persistent kernel computes; of any other kernel, the one tile of a program."""
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, T) * tl.cdiv(N, T), tl.num_programs(0), flatten=True):
+        tile_m, tile_n = grouped_order(tile, tl.cdiv(M, T), tl.cdiv(N, T), GROUP_M)
+        total = tl.zeros((T, T), tl.float32)
+        for k in range(0, K, TK):
+            total = tl.dot(a.load([tile_m * T, k]), b.load([k, tile_n * T]), total)
+        c.store([tile_m * T, tile_n * T], total.to(tl.float16))
 
 
 @triton.jit
@@ -280,6 +292,37 @@ def configurations(device: str, small: bool) -> Sweep:
     return _products(configs[:2] if small else configs, sizes, device)
 
 
+def persistent(device: str, small: bool) -> Sweep:
+    """A product of float16: by pointers, by descriptors, and by descriptors in a kernel of one program for each SM."""
+    tile, deep, sms = 128, 64, 132
+
+    def described(size, most):
+        a, b = (torch.randn(size, size, device=device).half() for _ in range(2))
+        c = torch.empty_like(a)
+        tensors = [
+            TensorDescriptor.from_tensor(x, s) for x, s in ((a, [tile, deep]), (b, [deep, tile]), (c, [tile] * 2))
+        ]
+        programs = min(most, triton.cdiv(size, tile) ** 2)
+        return lambda: descriptor_product_kernel[(programs,)](
+            *tensors, size, size, size, T=tile, TK=deep, GROUP_M=8, num_warps=8, num_stages=3
+        )
+
+    def pointers(size):
+        a, b = (torch.randn(size, size, device=device).half() for _ in range(2))
+        c = torch.empty_like(a)
+        blocks = {"BLOCK_M": tile, "BLOCK_N": tile, "BLOCK_K": deep, "GROUP_M": 8, "num_warps": 8, "num_stages": 3}
+        strides = (*a.stride(), *b.stride(), *c.stride())
+        return lambda: matmul_kernel[(triton.cdiv(size, tile) ** 2,)](a, b, c, size, size, size, *strides, **blocks)
+
+    ways: dict[str, Callable] = {
+        "pointers, a program for each tile": pointers,
+        "descriptors, a program for each tile": lambda size: described(size, 1 << 30),
+        "descriptors, 132 programs": lambda size: described(size, sms),
+    }
+    sizes = [256] if small else [512, 1024, 2048, 4096, 8192]
+    return lab.sweep(ways, sizes, flops=lambda size: 2.0 * size**3)
+
+
 def dropouts(device: str, small: bool) -> Sweep:
     """Dropout with a mask of bytes that is loaded, and with a seed."""
 
@@ -297,7 +340,8 @@ def dropouts(device: str, small: bool) -> Sweep:
 
 
 SWEEPS: dict[str, Callable[[str, bool], Sweep]] = {
-    one.__name__: one for one in (latency, programs, again, stride, chain, norms, order, configurations, dropouts)
+    one.__name__: one
+    for one in (latency, programs, again, stride, chain, norms, order, configurations, dropouts, persistent)
 }
 
 

@@ -12,6 +12,7 @@ import jupytext
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
 from triton_lab.course.edition import Notebook, checked, source_of
@@ -64,5 +65,6 @@ def defined(text: str, name: str) -> Any:
     # Triton reads a kernel's source by its file's name.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names = {"torch": torch, "triton": triton, "tl": tl, "lab": lab, "math": math, "__name__": "answers"}
+    names["TensorDescriptor"] = TensorDescriptor
     exec(compile(text, file, "exec"), names)
     return names[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -446,6 +447,57 @@ def darts(n, seed):
     if n:
         _darts_in_turns[(min(3, triton.cdiv(n, 128)),)](out, n, seed, BLOCK=128)
     return out
+
+
+@triton.jit
+def _double_rows(x_ptr, out_ptr, M, N, s0, s1, BLOCK: tl.constexpr):
+    """Each program takes a quarter of the long row that the matrix is."""
+    each = tl.cdiv(M * N, tl.num_programs(0))
+    first = tl.program_id(0) * each
+    for start in range(first, tl.minimum(first + each, M * N), BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        mask = at < tl.minimum(first + each, M * N)
+        x = tl.load(x_ptr + at // N * s0 + at % N * s1, mask=mask)
+        tl.store(out_ptr + at, x + x, mask=mask)
+
+
+def double_tiles(x):
+    out = torch.empty(x.shape, dtype=x.dtype)
+    _double_rows[(4,)](x, out, *x.shape, *x.stride(), BLOCK=128)
+    return out
+
+
+@triton.jit
+def _turn_strips(x, out, columns, T: tl.constexpr, WIDE: tl.constexpr):
+    for j in range(0, columns, WIDE):
+        out.store([j, tl.program_id(0) * T], x.load([tl.program_id(0) * T, j]).T)
+
+
+def turn(x):
+    out = torch.empty(x.shape[::-1])
+    described = TensorDescriptor.from_tensor(x, [16, 64]), TensorDescriptor.from_tensor(out, [64, 16])
+    _turn_strips[(triton.cdiv(len(x), 16),)](*described, x.shape[1], T=16, WIDE=64)
+    return out
+
+
+@triton.jit
+def _product_of_strips(a, b, c, tiles, down, K, T: tl.constexpr):
+    for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
+        i, j = tile % down * T, tile // down * 2 * T
+        total = tl.zeros((T, 2 * T), tl.float32)
+        for k in range(0, K, 64):
+            total += tl.dot(a.load([i, k]), b.load([k, j]), input_precision="ieee")
+        c.store([i, j], total.to(c.dtype))
+
+
+def persistent_product(a, b):
+    (m, k), n = a.shape, b.shape[1]
+    c = torch.empty((m, n), dtype=a.dtype)
+    shapes = (a, [16, 64]), (b, [64, 32]), (c, [16, 32])
+    down = triton.cdiv(m, 16)
+    described = [TensorDescriptor.from_tensor(*one) for one in shapes]
+    _product_of_strips[(4,)](*described, down * triton.cdiv(n, 32), down, k, T=16)
+    return c
 
 
 @triton.jit

@@ -31,8 +31,9 @@ PAGES = {
     "15": "scheduling",
     "16": "side_by_side",
     "17": "machine_code",
-    "18": "attention",
-    "19": "clinic",
+    "18": "persistent",
+    "19": "attention",
+    "20": "clinic",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""
 

@@ -1,4 +1,4 @@
-"""Chapter 18: a softmax between two products, neither of which is ever stored as a whole."""
+"""Chapter 19: a softmax between two products, neither of which is ever stored as a whole."""
 
 from __future__ import annotations
 

@@ -511,9 +511,9 @@ for name, (ours, theirs) in found.items():
 #   add to the same sum.
 
 # %%
-lab.course.progress("18")
+lab.course.progress("19")
 
 # %% [markdown]
 # **Where to read on.** `triton_lab.examples.attention` is the same kernel with `exp2` and larger blocks. Milakov and
 # Gimelshein's *Online normalizer calculation for softmax*, and Dao's *FlashAttention-2*, are where the ideas come from.
-# The last chapter is a [debugging clinic](19_clinic.ipynb).
+# The last chapter is a [debugging clinic](20_clinic.ipynb).

@@ -316,28 +316,28 @@ exercise("fused").check(fused)
 # %% [markdown]
 # ## Why so many programs?
 #
-# A load from global memory takes long: the bytes arrive some hundred nanoseconds after they are asked for. A
-# multiprocessor does not wait for them. It goes on with another warp, whose bytes have arrived. So it needs many warps,
-# and the GPU many programs.
+# A load from global memory takes long. An H100 made 16,384 loads of which each needed the number that the one before it
+# had brought, all from other places: 344 nanoseconds for each. A multiprocessor does not wait that long. It goes on
+# with another warp, whose bytes have arrived. So it needs many warps, and the GPU many programs.
 #
 # How much must be on its way at any moment, so that the memory is never idle? As with water in a long pipe: what
 # comes out in a second, times the seconds that it takes to come through.
 #
 # ## Exercise 5: bytes on their way
 #
-# The memory of an H100 delivers 3.35 TB in a second, that is 3,350 bytes in a nanosecond. Suppose that a load takes 600
-# nanoseconds. How many bytes must be on their way at any moment?
+# The memory of an H100 delivers 3.35 TB in a second, that is 3,350 bytes in a nanosecond. A load takes 344 nanoseconds.
+# How many bytes must be on their way at any moment?
 
 # %%
 # BEGIN SOLUTION: a number of bytes
-bytes_on_their_way = 3350 * 600
+bytes_on_their_way = 3350 * 344
 # END SOLUTION
 
 # %%
 exercise("bytes_on_their_way").check(bytes_on_their_way)
 
 # %% [markdown]
-# That is about 15,000 bytes for each of the 132 multiprocessors. One program asks for a few thousand at once. So there
+# That is about 8,700 bytes for each of the 132 multiprocessors. One program asks for a few thousand at once. So there
 # should be several programs for each multiprocessor. An H100 copied 256 MiB with 1, 2, 4 ... programs; the axis below
 # has their number. **Guess first:** how much of the bandwidth does one program reach, and how many are enough?
 

@@ -11,7 +11,7 @@ from triton_lab.localization import N_, _
 
 _RIDGE = 20  # operations on float32 for a byte, on an H100
 _FLOATS = 1_000_000
-_RATE, _LATENCY = 3350, 600  # bytes in a nanosecond, nanoseconds
+_RATE, _LATENCY = 3350, 344  # bytes in a nanosecond, nanoseconds
 
 
 def _pair(n: int, a: float, **options: Any) -> Case:
@@ -89,8 +89,8 @@ EXERCISES = (
         "bytes_on_their_way",
         N_("Bytes on their way"),
         (
-            N_("In one nanosecond 3,350 bytes arrive. What arrives now was asked for 600 nanoseconds ago."),
-            N_("All that was asked for in the last 600 nanoseconds is still on its way."),
+            N_("In one nanosecond 3,350 bytes arrive. What arrives now was asked for 344 nanoseconds ago."),
+            N_("All that was asked for in the last 344 nanoseconds is still on its way."),
         ),
         right=lambda: _RATE * _LATENCY,
         tell=lambda answer, right: _(

@@ -259,5 +259,4 @@ def _product(driver: Any, rows: int, dtype: str) -> float:
 
     device, kind = driver.get_active_torch_device(), getattr(torch, dtype)
     a, b = (torch.randn(rows, rows, device=device).to(kind) for _unused in range(2))
-    a @ b  # torch loads its library for the first product: that takes longer than the product
     return statistics.median(measured(lambda: a @ b, driver))

@@ -103,7 +103,7 @@ class Causes:
 
     ``seconds`` is the time limit if it was reached before all experiments were tried.
 
-    >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr * y_ptr).cos())
+    >>> comparison = lab.compare(launch, lambda x_ptr, **_: x_ptr.sin().cos())
     >>> print(comparison.causes())
     no cause was found: nothing that was tried removes the difference
     """
@@ -125,7 +125,7 @@ class Causes:
     def known(self) -> bool:
         """Whether `cause` names a cause, or the main part of one.
 
-        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: (x_ptr * y_ptr).cos()).causes().known
+        >>> lab.compare(launch, lambda x_ptr, **_: x_ptr.sin().cos()).causes().known
         False
         """
         found = any(one.removes or one.explains or (one.helps and one.within is None) for one in self.experiments)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,23 +16,20 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type, effects
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
-from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.mutations.kernel_scope import switch_of
-from triton_lab.launch.comparison.mutations.scope_terms import Making, Term, Terms
+from triton_lab.launch.comparison.mutations.scope_terms import Making, ScopeTerm, ScopeTerms, are_distinct
 from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for
-from triton_lab.launch.comparison.number_formats import is_float, wide
+from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
-from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    pass
 
 Array = NDArray[Any]
 
 _FOUND = 0.8  # the share of the lanes that must be elements
-_MOST, _DISTINCT = 1 << 20, 0.5  # elements of an argument, and the share of them that must differ
 _LEAST = 2  # elements that must be met, at least
 _CLOSE = 1e-4  # how far numbers may be apart
 _EACH = 4  # addresses that are tried for one store
@@ -50,11 +46,11 @@ class _Index:
     parts: tuple[tuple[int, ...], ...]  # a sum of products of values
 
 
-def loaded(terms: Terms, user: Op, type: Type, aimed: Array, error: Array, lanes: Array) -> Iterator[Term]:
+def loaded(terms: ScopeTerms, user: Op, type: Type, aimed: Array, error: Array, lanes: Array) -> Iterator[ScopeTerm]:
     """The loads for ``user`` whose numbers are ``aimed``, up to ``error``, in the ``lanes`` of a block of ``type``."""
     indices: list[_Index] | None = None
     where = np.isfinite(aimed)
-    for argument, sorted_numbers, order in _elements(terms.scope.launch):
+    for argument, sorted_numbers, order in terms.elements:
         best, hit = _nearest(sorted_numbers, order, aimed[where], error[where])
         if np.mean(hit) < _FOUND or len(np.unique(best[hit])) < _LEAST:
             continue
@@ -66,7 +62,7 @@ def loaded(terms: Terms, user: Op, type: Type, aimed: Array, error: Array, lanes
             pointer = next(n for n in terms.scope.function.arguments if terms.scope.names.get(n) == argument)
             size = terms.scope.launch.argument(argument)
             extent = int(np.prod(size.shape))
-            yield Term(name, aimed, _making(pointer, index, extent), bare=True)
+            yield ScopeTerm(name, aimed, _making(pointer, index, extent), bare=True)
 
 
 def _nearest(sorted_numbers: Array, order: Array, aimed: Array, error: Array | float) -> tuple[Array, Array]:
@@ -79,7 +75,7 @@ def _nearest(sorted_numbers: Array, order: Array, aimed: Array, error: Array | f
     return best, left <= _CLOSE * np.abs(aimed) + error
 
 
-def moved_stores(terms: Terms, probe: Probe) -> Iterator[Switch]:
+def moved_stores(terms: ScopeTerms, probe: Probe) -> Iterator[Switch]:
     """Stores to other elements: to those for which the stored numbers were expected."""
     scope = terms.scope
     for op in scope.stores:
@@ -89,8 +85,8 @@ def moved_stores(terms: Terms, probe: Probe) -> Iterator[Switch]:
         argument = scope.launch.argument(stored.argument)
         expected = wide(probe.side.against[stored.argument].reshape(-1))
         lanes = (stored.elements >= 0) & np.isfinite(stored.values)
-        usual = argument.is_contiguous and len(np.unique(expected)) >= _DISTINCT * len(expected)
-        if not usual or lanes.sum() < _LEAST or not np.isfinite(expected).all():
+        usual = argument.is_contiguous and are_distinct(expected)
+        if not usual or lanes.sum() < _LEAST:
             continue
         order = np.argsort(expected, kind="stable")
         aimed = stored.values[lanes]
@@ -108,30 +104,7 @@ def moved_stores(terms: Terms, probe: Probe) -> Iterator[Switch]:
             yield switch_of(title, _("where a store goes"), op, _stored_at(at, pointer, index))
 
 
-@lru_cache(maxsize=4)
-def _elements(launch: Launch) -> tuple[tuple[str, Array, Array], ...]:
-    """The arguments whose elements are told apart by their numbers: these in order, and the elements they belong to."""
-    assert launch.snapshot is not None
-    memory, found = launch.snapshot.memory(), []
-    pointers = {launch.executable.plan.kernel.names[n] for n in launch.executable.plan.kernel.arguments}
-    for argument in launch.arguments:
-        usual = argument.kind == "tensor" and argument.is_contiguous and argument.name in pointers
-        if not usual or not 0 < int(np.prod(argument.shape)) <= _MOST:
-            continue
-        try:
-            held = read(memory, argument).reshape(-1)
-        except CannotReplay:
-            continue
-        numbers = wide(held)
-        if not is_float(held.dtype) or not np.isfinite(numbers).all():
-            continue
-        order = np.argsort(numbers, kind="stable")
-        if len(np.unique(numbers)) >= max(_LEAST, _DISTINCT * len(numbers)):
-            found.append((argument.name, numbers[order], order))
-    return tuple(found)
-
-
-def _indices(terms: Terms, user: Op, type: Type) -> Iterator[_Index]:
+def _indices(terms: ScopeTerms, user: Op, type: Type) -> Iterator[_Index]:
     """The whole numbers in scope, and products of two of them of which one is a scalar."""
     scope, known = terms.scope, []
     block = replace(type, element="i32")

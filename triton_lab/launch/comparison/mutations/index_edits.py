@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from triton_lab.ir import Op, Type, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_constant, with_operand
+from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.ir_query import constant
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for, with_factor
@@ -34,7 +35,8 @@ class IndexEdits(KernelScope):
         """Indices that count down from an extent, and not up: of lanes, of iterations and of programs."""
         extents = {name: int(value) for name, value in numbers(self.launch).items() if 1 < value < _MOST}
         counted = {op.regions[0].blocks[0].arguments[0] for op in self.ops if op.name == "scf.for"}
-        counted |= {op.results[0] for op in self.own if op.name in ("tt.make_range", "tt.get_program_id")}
+        counted |= {op.results[0] for op in self.own if op.name == "tt.make_range"}
+        counted |= {op.results[0] for op in self.own if op.name == "tt.get_program_id"}
         named = {number for number in self.names if self.type(number).is_integer and self.type(number).bits > 1}
         for op, k in self.uses():
             number = op.operands[k]
@@ -75,7 +77,7 @@ class IndexEdits(KernelScope):
         """The quotient or the remainder of a whole number by a scalar in scope."""
         for op, k in self.uses():
             number, type = op.operands[k], self.type(op.operands[k])
-            usual = traits.of(op.name).is_lane_by_lane or op.name in ("tt.splat", "tt.expand_dims", "tt.addptr")
+            usual = traits.of(op.name).is_lane_by_lane or op.name in _SUMS
             if not usual or not type.is_integer or type.bits < 16 or constant(self.made, number) is not None:
                 continue
             for other in [each for each in self._scalars(op) if each in self.function.arguments]:
@@ -142,7 +144,7 @@ class IndexEdits(KernelScope):
         return list(found.values())
 
 
-_SUMS = traits.names(lambda trait: trait.symbol in ("+", "-", "*")) | {"tt.addptr", "tt.splat", "tt.expand_dims"}
+_SUMS = traits.names(lambda trait: trait.symbol in ("+", "-", "*") or trait.kind is Kind.MOVES) | {"tt.addptr"}
 _PARTS = (("arith.divsi", "//"), ("arith.remsi", "%"))
 
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.ir import Op, Type
+from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
 from triton_lab.launch.comparison.mutations.element_lookup import loaded, moved_stores
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.scope_terms import Term, Terms, functions, pairs
+from triton_lab.launch.comparison.mutations.scope_terms import ScopeTerm, ScopeTerms, functions, pairs
 from triton_lab.launch.comparison.mutations.value_record import ValueRecord
-from triton_lab.launch.comparison.mutations.wanted_values import Place, Solver, Wanted, places
+from triton_lab.launch.comparison.mutations.wanted_values import Solver, ValuePlace, Wanted, places
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import named_factor, numbers
@@ -58,7 +58,7 @@ def matches(scope: KernelScope, probe: Probe) -> list[Iterator[Switch]]:
         record = ValueRecord.of(probe)
     except Exception:  # a kernel that fails fails again
         return [iter(())]
-    solver, terms = Solver(scope, probe, record), Terms(scope, record)
+    solver, terms = Solver(scope, probe, record), ScopeTerms(scope, record)
     known = [one for one in map(solver.solve, islice(places(scope), _PLACES)) if one is not None]
     found = [_Matches(scope, terms, one) for one in known if one.certain or _lanes(one).sum() >= _LANES]
     kinds = (_Matches.own, _Matches.constants, _Matches.simple, _Matches.functions, _Matches.loads)
@@ -79,7 +79,7 @@ class _Matches:
     """The experiments at one place."""
 
     scope: KernelScope
-    terms: Terms
+    terms: ScopeTerms
     one: Wanted
 
     @property
@@ -111,7 +111,8 @@ class _Matches:
     def constants(self) -> Iterator[Switch]:
         """A factor or a term that is one number and follows from the launch, or a factor that is a power of two."""
         named = {value: name for name, value in numbers(self.scope.launch).items()}
-        for aim in (one for one in self.aims() if one.name in ("arith.mulf", "arith.addf") and not one.first):
+        scaled, _divided, added, *_others = self.aims()
+        for aim in (scaled, added):
             counts = np.isfinite(aim.numbers) & (aim.error < _CLOSE * np.abs(aim.numbers) + 1e-30)
             if counts.sum() < _LANES or (~np.isfinite(aim.numbers)).sum() > counts.sum():
                 continue
@@ -119,7 +120,7 @@ class _Matches:
             there = np.abs(aim.numbers - middle) <= 2e-5 * abs(middle) + 2 * aim.error
             if not middle or np.mean(there[counts]) < _AGREE:
                 continue
-            factor = aim.name == "arith.mulf"
+            factor = aim is scaled
             if abs(middle - 1) < 1e-3 and factor:
                 continue
             close = [value for value in named if abs(value - middle) <= 1e-4 * abs(middle)]
@@ -130,7 +131,7 @@ class _Matches:
             best = [*close, *round, middle][0]
             name = named.get(best, f"{best:g}") + ("" if close else told)
             number = _constant(best)
-            yield self._switch(aim, Term(name, aim.numbers, number, bare=True))
+            yield self._switch(aim, ScopeTerm(name, aim.numbers, number, bare=True))
 
     def simple(self) -> Iterator[Switch]:
         """With a value in scope."""
@@ -139,7 +140,7 @@ class _Matches:
     def own(self) -> Iterator[Switch]:
         """With a function of the value itself."""
         number = self.one.place.number
-        itself = Term(self._name(), self.one.is_now, lambda editor, near, type: ([], number))
+        itself = ScopeTerm(self._name(), self.one.is_now, lambda editor, near, type: ([], number))
         of_own = [one for one in self.aims() if not one.name or one.name == "arith.mulf"]
         same = np.ptp(self.one.is_now[_lanes(self.one)]) == 0
         yield from self._fitting(functions(itself, of_one_number=bool(same)), of_own)
@@ -164,7 +165,7 @@ class _Matches:
                 for term in loaded(self.terms, self.user, self.type, aim.numbers, aim.error, lanes):
                     yield self._switch(aim, term)
 
-    def _floats(self) -> list[Term]:
+    def _floats(self) -> list[ScopeTerm]:
         return self.terms.floats(self.user, self.one.place.number, self.type)
 
     def _fitting(self, terms: Any, aims: Sequence[_Aim] = ()) -> Iterator[Switch]:
@@ -189,7 +190,7 @@ class _Matches:
     def _name(self) -> str:
         return self.scope.called(self.one.place.number)
 
-    def _switch(self, aim: _Aim, term: Term) -> Switch:
+    def _switch(self, aim: _Aim, term: ScopeTerm) -> Switch:
         place = self.one.place
         told = f"({term.name})" if aim.name and not aim.first and " " in term.name and not term.bare else term.name
         title = aim.told.format(value=self._name(), term=told) + self._where()
@@ -211,7 +212,7 @@ class _Matches:
 
 def _idle(aim: _Aim, numbers: Array) -> bool:
     """Whether the term changes nothing."""
-    return bool((numbers == (1 if aim.name in ("arith.mulf", "arith.divf") else 0)).all()) if aim.name else False
+    return bool((numbers == (1 if aim.name in traits.SCALINGS else 0)).all()) if aim.name else False
 
 
 def _constant(value: float) -> Callable[[Editor, Op, Type], tuple[list[Op], int]]:
@@ -222,7 +223,7 @@ def _constant(value: float) -> Callable[[Editor, Op, Type], tuple[list[Op], int]
     return make
 
 
-def _applying(place: Place, aim: _Aim, term: Term) -> Edit:
+def _applying(place: ValuePlace, aim: _Aim, term: ScopeTerm) -> Edit:
     """The term applied to the value at its place, or put there."""
 
     def made(editor: Editor, near: Op) -> tuple[list[Op], int]:

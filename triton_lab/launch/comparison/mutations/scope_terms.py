@@ -1,4 +1,4 @@
-"""`Terms`: what a line could have used: values in scope, functions of them, and their products, sums and folds.
+"""`ScopeTerms`: what a line could have used: values in scope, functions of them, and their products, sums and folds.
 
 Each has its numbers in the recorded programs, and operations that compute it in the kernel.
 """
@@ -7,28 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.ir import Op, Type
+from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Editor
+from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
 from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for
 from triton_lab.launch.comparison.mutations.value_record import ValueRecord
-from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.comparison.number_formats import is_float, wide
+from triton_lab.launch.recording.replay_error import CannotReplay
 
 Array = NDArray[Any]
 # Gives the operations that compute a term in a type, and the number of the value.
 Making = Callable[[Editor, Op, Type], tuple[list[Op], int]]
 
 _VALUES = 24  # values in scope, the newest ones
+_MOST, _DISTINCT = 1 << 20, 0.5  # elements of an argument, and the share of them that must differ
 
 
 @dataclass(frozen=True)
-class Term:
+class ScopeTerm:
     """Something that could be written: its ``name``, its ``numbers`` in all lanes of a block, and how it is made."""
 
     name: str
@@ -70,15 +74,15 @@ _PAIRS: Sequence[tuple[str, Callable[[Array, Array], Array], str]] = (
 )
 
 
-def functions(term: Term, of_one_number: bool = False) -> Iterator[Term]:
+def functions(term: ScopeTerm, of_one_number: bool = False) -> Iterator[ScopeTerm]:
     """Functions of a term; ``of_one_number``: only those that are likely even then."""
     for k, (told, function, steps) in enumerate(_FUNCTIONS):
         if k < _LIKELY or not of_one_number:
             with np.errstate(all="ignore"):
-                yield Term(told.format(term.name), function(term.numbers), _applied(term, steps), k < _LIKELY)
+                yield ScopeTerm(told.format(term.name), function(term.numbers), _applied(term, steps), k < _LIKELY)
 
 
-def _applied(term: Term, steps: Sequence[tuple[str, float | None, bool]]) -> Making:
+def _applied(term: ScopeTerm, steps: Sequence[tuple[str, float | None, bool]]) -> Making:
     def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
         ops, number = term.make(editor, near, type)
         for name, other, first in steps:
@@ -94,20 +98,19 @@ def _applied(term: Term, steps: Sequence[tuple[str, float | None, bool]]) -> Mak
     return make
 
 
-def pairs(terms: Sequence[Term]) -> Iterator[Term]:
+def pairs(terms: Sequence[ScopeTerm]) -> Iterator[ScopeTerm]:
     """Products, quotients, differences and sums of two terms."""
     for k, one in enumerate(terms):
         for m, two in enumerate(terms):
             for told, function, name in _PAIRS:
-                if m >= k or name in ("arith.divf", "arith.subf"):
-                    if one is two and name != "arith.mulf":
-                        continue
+                turned = not traits.of(name).commutative
+                if (m >= k or turned) and (one is not two or (traits.of(name).symbol == "*")):
                     with np.errstate(all="ignore"):
                         numbers = function(one.numbers, two.numbers)
-                    yield Term(told.format(one.name, two.name), numbers, _combined(one, two, name), False)
+                    yield ScopeTerm(told.format(one.name, two.name), numbers, _combined(one, two, name), False)
 
 
-def _combined(one: Term, two: Term, name: str) -> Making:
+def _combined(one: ScopeTerm, two: ScopeTerm, name: str) -> Making:
     def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:
         first, a = one.make(editor, near, type)
         second, b = two.make(editor, near, type)
@@ -118,7 +121,7 @@ def _combined(one: Term, two: Term, name: str) -> Making:
 
 
 @dataclass
-class Terms:
+class ScopeTerms:
     """The values that an operation may use, as terms of floats of one type."""
 
     scope: KernelScope
@@ -148,18 +151,18 @@ class Terms:
             if held is not None:
                 yield number, held
 
-    def floats(self, op: Op, without: int, type: Type) -> list[Term]:
+    def floats(self, op: Op, without: int, type: Type) -> list[ScopeTerm]:
         """The values as floats of ``type``, and the sums and greatest numbers of blocks."""
         found = []
         for number, held in self.values(op, without):
             given, name = self.scope.type(number), self.scope.names[number]
             if may_stand_for(given, type, rows=True):
-                found.append(Term(name, _spread(wide(held), type.shape), _converted(number)))
+                found.append(ScopeTerm(name, _spread(wide(held), type.shape), _converted(number)))
             if len(found) == _VALUES:
                 break
         return found
 
-    def folds(self, op: Op, own: tuple[int, Array], type: Type) -> Iterator[Term]:
+    def folds(self, op: Op, own: tuple[int, Array], type: Type) -> Iterator[ScopeTerm]:
         """Sums and greatest numbers of blocks of floats in scope, and of the value itself, for all lanes of ``type``.
 
         A block of the same shape is reduced along each of its axes.
@@ -179,7 +182,33 @@ class Terms:
                         make = _spread_fold(number, fold, axis)
                     else:
                         numbers, make = _spread(numbers, type.shape), _folded(number, fold)
-                    yield Term(told.format(name=of), numbers, make, bare=True)
+                    yield ScopeTerm(told.format(name=of), numbers, make, bare=True)
+
+    @cached_property
+    def elements(self) -> Sequence[tuple[str, Array, Array]]:
+        """The arguments whose elements have different numbers: these in order, and the elements that they belong to."""
+        launch, found = self.scope.launch, []
+        memory = launch.snapshot.memory() if launch.snapshot is not None else None
+        pointers = {self.scope.function.names[number] for number in self.scope.function.arguments}
+        for argument in launch.arguments if memory is not None else ():
+            usual = argument.kind == "tensor" and argument.is_contiguous and argument.name in pointers
+            if memory is None or not usual or not 0 < int(np.prod(argument.shape)) <= _MOST:
+                continue
+            try:
+                held = read(memory, argument).reshape(-1)
+            except CannotReplay:
+                continue
+            numbers = wide(held)
+            if is_float(held.dtype) and are_distinct(numbers):
+                order = np.argsort(numbers, kind="stable")
+                found.append((argument.name, numbers[order], order))
+        return found
+
+
+def are_distinct(numbers: Array) -> bool:
+    """Whether an element can be told by its number."""
+    distinct = len(np.unique(numbers))
+    return bool(np.isfinite(numbers).all()) and distinct >= max(2, _DISTINCT * len(numbers))
 
 
 def _spread(numbers: Array, shape: tuple[int, ...]) -> Array:

@@ -31,7 +31,7 @@ _MOST = 1 << 16
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredBlock:
     """One execution of a store: by program the elements of the argument (-1: none), and the values, both by lane."""
 
     argument: str
@@ -50,7 +50,7 @@ class ValueRecord(Watcher):
     function: Function
     programs: Array
     values: dict[int, Array] = field(default_factory=dict)
-    stored: dict[int, Stored] = field(default_factory=dict)
+    stored: dict[int, StoredBlock] = field(default_factory=dict)
     _counts: dict[int, Array] = field(default_factory=dict)
 
     @classmethod
@@ -100,7 +100,7 @@ class ValueRecord(Watcher):
         self.stored[op.index] = stored_by(self.launch, op, pointer, mask, values, len(self.programs))
 
 
-def stored_by(launch: Launch, op: Op, pointer: Any, mask: Any, values: Array, programs: int) -> Stored:
+def stored_by(launch: Launch, op: Op, pointer: Any, mask: Any, values: Array, programs: int) -> StoredBlock:
     """What a store stores, and where."""
     where = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else np.asarray(pointer)
     active = True if mask is None else mask.elements() if isinstance(mask, MaskBox) else np.asarray(mask)
@@ -110,5 +110,5 @@ def stored_by(launch: Launch, op: Op, pointer: Any, mask: Any, values: Array, pr
             found = elements_at(where - argument.address, argument)
             if (found >= 0).any():
                 elements = np.where(np.broadcast_to(active, shape), np.broadcast_to(found, shape), -1)
-                return Stored(argument.name, elements, wide(np.broadcast_to(values, shape)))
-    return Stored("", np.full(shape, -1), wide(np.broadcast_to(values, shape)))
+                return StoredBlock(argument.name, elements, wide(np.broadcast_to(values, shape)))
+    return StoredBlock("", np.full(shape, -1), wide(np.broadcast_to(values, shape)))

@@ -23,7 +23,7 @@ from triton_lab.ir.plan_edits import Edit, Editor, edited, with_operand
 from triton_lab.launch.comparison.interpreter_changes import on, table_of
 from triton_lab.launch.comparison.mutations.ir_query import constant
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.comparison.mutations.value_record import Stored, ValueRecord, stored_by
+from triton_lab.launch.comparison.mutations.value_record import StoredBlock, ValueRecord, stored_by
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.recording.watcher import Watcher
@@ -40,7 +40,7 @@ Axes = tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
-class Place:
+class ValuePlace:
     """A value, taken by the operand ``position`` of ``op``, or (None) everywhere after ``op`` has made it."""
 
     number: int
@@ -57,13 +57,13 @@ class Wanted:
     ``certain``: more stored elements than lanes agree on it, so no other number would do.
     """
 
-    place: Place
+    place: ValuePlace
     is_now: Array
     wanted: Array
     certain: bool
 
 
-def places(scope: KernelScope) -> Iterator[Place]:
+def places(scope: KernelScope) -> Iterator[ValuePlace]:
     """The places before the stores from which the stored blocks follow lane by lane, the nearest first."""
     for store in scope.stores:
         at = effects.operands_of(store).value
@@ -90,9 +90,9 @@ def places(scope: KernelScope) -> Iterator[Place]:
                 continue
             users, maker = uses[number], scope.made.get(number)
             if maker is not None and maker.index not in scope.library:
-                yield Place(number, maker, None, held, store)
+                yield ValuePlace(number, maker, None, held, store)
             for op, k in users if len(users) > 1 or maker is None or _several(scope, number) else ():
-                yield Place(number, op, k, held, store)
+                yield ValuePlace(number, op, k, held, store)
 
 
 def _several(scope: KernelScope, number: int) -> bool:
@@ -124,7 +124,7 @@ class _Stores(Watcher):
 
     def __init__(self, record: ValueRecord, store: Op) -> None:
         self._record, self._store = record, store
-        self.found: Stored | None = None
+        self.found: StoredBlock | None = None
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         """``op`` stores ``values``."""
@@ -140,7 +140,7 @@ class Solver:
     probe: Probe
     record: ValueRecord
 
-    def solve(self, place: Place) -> Wanted | None:
+    def solve(self, place: ValuePlace) -> Wanted | None:
         """What the value should be; None if no numbers in its place make the stored block right."""
         stored = self.record.stored.get(place.store.index)
         start = self.record.values.get(place.number)
@@ -213,7 +213,7 @@ class Solver:
             return None
         return Wanted(place, now, np.where(right, best, np.nan), bool(stored_lanes.max() > 1))
 
-    def _runner(self, place: Place) -> Any:
+    def _runner(self, place: ValuePlace) -> Any:
         """A function that runs the programs with numbers in place of the value, and gives what they store."""
         plan = self.scope.launch.executable.plan
         index = max(op.index for op in plan.walk()) + 1
@@ -227,7 +227,7 @@ class Solver:
 
         executable = Executable.of(changed, table_of({}, [{_STAND_IN: on({index}, numbers)}]))
 
-        def run(values: Array) -> Stored | None:
+        def run(values: Array) -> StoredBlock | None:
             held.append(values)
             watcher = _Stores(self.record, place.store)
             try:
@@ -248,7 +248,7 @@ class Solver:
 _STAND_IN = "arith.negf"
 
 
-def _replaced(place: Place) -> Edit:
+def _replaced(place: ValuePlace) -> Edit:
     """An operation whose result, or one operand, is what another one gives, which stands in for it."""
 
     def edit(editor: Editor, op: Op) -> Sequence[Op]:

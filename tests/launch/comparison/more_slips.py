@@ -209,7 +209,7 @@ def by_elements() -> Iterator[Slip]:
         ("sign", "an operator", "- instead of +", usual),
         ("sin", "the function called", "cos instead of sin", torch.cos(x) * y),
         ("arguments", "the order of the arguments", "x_ptr and y_ptr exchanged", y - x * 2),
-        ("abs", "a missing function", "absf", torch.sqrt(x.abs()) + y),
+        ("abs", "a missing function", "abs", torch.sqrt(x.abs()) + y),
         (
             "exclusive",
             "a scan that is inclusive",

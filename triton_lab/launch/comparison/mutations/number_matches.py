@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
+from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.element_lookup import loaded, moved_stores
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.scope_terms import ScopeTerm, ScopeTerms, functions, pairs
@@ -98,15 +99,18 @@ class _Matches:
         near = _ROUNDING * float(np.abs(wanted).max())
         with np.errstate(all="ignore"):
             ratio, inverse = wanted / now, now / wanted
-            return [
+            aims = [
                 _Aim("{value} * {term}", _("a missing factor"), ratio, near / np.abs(now), "arith.mulf"),
                 _Aim("{value} / {term}", _("a missing factor"), inverse, near * np.abs(inverse / wanted), "arith.divf"),
                 _Aim("{value} + {term}", _("a missing term"), wanted - now, near + 0 * now, "arith.addf"),
                 _Aim("{value} - {term}", _("a missing term"), now - wanted, near + 0 * now, "arith.subf"),
                 _Aim("{term} - {value}", _("a missing term"), wanted + now, near + 0 * now, "arith.subf", True),
                 _Aim("{term} / {value}", _("a missing factor"), wanted * now, near * np.abs(now), "arith.divf", True),
-                _Aim("{term}", _("a wrong value"), wanted, near + 0 * now, ""),
             ]
+            # What a cast gives is not replaced: what it takes may be right, and lose digits.
+            if traits.of(self.one.place.op.name).kind is not Kind.CASTS:
+                aims.append(_Aim("{term}", _("a wrong value"), wanted, near + 0 * now, ""))
+            return aims
 
     def constants(self) -> Iterator[Switch]:
         """A factor or a term that is one number and follows from the launch, or a factor that is a power of two."""
@@ -141,7 +145,7 @@ class _Matches:
         """With a function of the value itself."""
         number = self.one.place.number
         itself = ScopeTerm(self._name(), self.one.is_now, lambda editor, near, type: ([], number))
-        of_own = [one for one in self.aims() if not one.name or one.name == "arith.mulf"]
+        of_own = [one for one in self.aims() if not one.name]
         same = np.ptp(self.one.is_now[_lanes(self.one)]) == 0
         yield from self._fitting(functions(itself, of_one_number=bool(same)), of_own)
 
@@ -194,7 +198,9 @@ class _Matches:
         place = self.one.place
         told = f"({term.name})" if aim.name and not aim.first and " " in term.name and not term.bare else term.name
         title = aim.told.format(value=self._name(), term=told) + self._where()
-        return switch_of(title, aim.cause, place.op, _applying(place, aim, term))
+        function = not aim.name and not term.bare and term.name.startswith("tl.")
+        cause = _("a missing function") if function else aim.cause
+        return switch_of(title, cause, place.op, _applying(place, aim, term))
 
     def _where(self) -> str:
         """The lines between which it is missing: where the value is made or starts, and where it is taken."""

@@ -35,6 +35,7 @@ _STEPS = 10  # runs in which the numbers must be found
 _RIGHT = 0.75  # the share of the lanes for which they must be found
 _NEAR = 2e-4  # what is stored then differs by no more than this part of the greatest number
 _FINER = 100  # the search goes on until they differ by so many times less, if it has steps left
+_NARROW = 2.0**-6  # the same for kernels that round to half of float32's bits or fewer
 # The axes of the stored block along which a value lies; None for an axis of one lane.
 Axes = tuple[int | None, ...]
 
@@ -152,8 +153,9 @@ class Solver:
         greatest = float(np.nanmax(np.abs(expected), initial=0.0)) if active.any() else 0.0
         if not greatest or not np.isfinite(expected[active]).all():
             return None
-        if float(np.nanmax(np.abs(stored.values - expected))) <= _NEAR * greatest:
-            return None  # nothing that it stores is wrong
+        narrow = any(type.is_float and type.bits < 32 for type in self.scope.function.types)
+        if float(np.nanmax(np.abs(stored.values - expected))) <= (_NARROW if narrow else _NEAR) * greatest:
+            return None  # nothing that it stores is wrong, or rounding makes it so
         if place.position is not None and place.op is place.store:
             return Wanted(place, wide(start), expected, False)
         run = self._runner(place)

@@ -21,8 +21,9 @@ from tests.launch.comparison.kernels import (
     scale_and_shift,
 )  # fmt: skip
 from triton_lab.examples import example
+from triton_lab.ir import Op
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
-from triton_lab.launch.comparison.bounds.rounding_rules import between, gamma
+from triton_lab.launch.comparison.bounds.rounding_rules import between, gamma, own, power
 from triton_lab.launch.comparison.launch_results import before, of_launch
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.gallery import launches_of
@@ -92,6 +93,23 @@ def test_a_quotient_by_what_may_be_zero_has_no_bound() -> None:
     x, y = torch.ones(32), torch.ones(32)
     launch = recorded(lambda: quotient[(1,)](x, y, torch.empty(32), BLOCK=32))
     assert np.isfinite(bounds(launch)["out_ptr"].size).all()
+
+
+@pytest.mark.parametrize("name", ["math.exp", "math.exp2"])
+def test_the_short_way_to_a_power_s_bound_gives_as_much(name: str) -> None:
+    rng, op, u = np.random.default_rng(0), Op(name, (0,), (1,), {}, (), (), None, 0), 2.0**-24
+    function = {"math.exp": np.exp, "math.exp2": np.exp2}[name]
+    x, error = rng.uniform(-90, 60, 1000).astype(np.float32), 10.0 ** rng.uniform(-9, -2.6, 1000)
+    result = function(x).astype(np.float64)
+    moved, fresh = between(op, function, x.astype(np.float64), result, error, 0.0), own(op, x, result, u)
+    for same in (True, False):
+        found = power(op, x, result, error, u, same)
+        rate = (2 if same else 3) * u
+        whole = rate * result + moved * (1 + rate) + (fresh if same else 0.0)
+        least = whole if same else np.maximum(moved + fresh, whole)
+        assert found is not None and (found >= least * (1 - 1e-12)).all() and (found <= 1.1 * least).all()
+    assert power(op, x, result, np.where(x > 0, error, 0.0), u, True) is None
+    assert power(op, x, np.where(x > 50, np.inf, result), error, u, True) is None
 
 
 def test_atomic_sums_come_in_any_order() -> None:

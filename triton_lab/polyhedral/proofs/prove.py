@@ -190,11 +190,16 @@ def _others(suggestions: Sequence[Suggestion], options: Sequence[int]) -> Iterat
     """
     most = max((len(s.options) for s in suggestions), default=0)
     for number in range(most):
-        for position in sorted(range(len(suggestions)), key=lambda k: not suggestions[k].helps):
+        for position in sorted(range(len(suggestions)), key=lambda k: _rank(suggestions[k])):
             if number < len(suggestions[position].options) and number != options[position]:
                 yield [number if k == position else one for k, one in enumerate(options)]
     for subject in dict.fromkeys(s.subject for s in suggestions if s.origin == "launch"):
         yield [len(s.options) - 1 if s.subject == subject else one for s, one in zip(suggestions, options, strict=True)]
+
+
+def _rank(suggestion: Suggestion) -> int:
+    """What tensors hold is tried first, the grid last."""
+    return 0 if suggestion.helps else 2 if suggestion.origin == "grid" else 1
 
 
 def _may_help(suggestion: Suggestion, found: _Found) -> bool:

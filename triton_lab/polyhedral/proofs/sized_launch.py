@@ -65,7 +65,7 @@ def _call(model: ProofModel, sizes: Mapping[str, int]) -> tuple[tuple[int, ...],
 
 
 def _tensor(model: ProofModel, name: str, dtype: str, number: Callable[[AffineExpr], int]) -> Any:
-    """A tensor of zeros, or of the least value that is assumed, whose storage ends with its last element."""
+    """A tensor of zeros, or of the ends of what is assumed of it in turn, whose storage ends with its last element."""
     import torch
 
     extents = model.sizes.extents(name)
@@ -78,10 +78,12 @@ def _tensor(model: ProofModel, name: str, dtype: str, number: Callable[[AffineEx
     needed = 0 if 0 in shape else 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
     if needed > _MOST_ELEMENTS:
         raise _CannotMake
-    least = 0
+    least = most = 0
     if name in model.sizes.contents:
         least, most = (number(one) for one in model.sizes.contents[name])
         if needed and least > most:
             raise _CannotMake
-    storage = torch.full((needed,), least, dtype=torch.float64).to(getattr(torch, dtype))
+    storage = torch.full((needed,), least, dtype=torch.int64)
+    storage[1::2] = most
+    storage = storage.to(getattr(torch, dtype))
     return storage.as_strided(shape, strides)

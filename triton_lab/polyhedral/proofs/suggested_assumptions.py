@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # The most expressions that are tried for the size of a tensor that no launch shows.
 _MOST_WAYS = 8
+# A grid is seldom a size rounded up or down.
+_ROUNDED = re.compile(r", (\w+)\) \* \1$|//")
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,8 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
         quantity = f"grid[{axis}]"
         plain, derived = fit.plain(quantity, extents), fit.derived(quantity, extents)
         named = [one for one in plain if one in fit.sizes]
-        ways: list[str | None] = [*named, *derived, *plain]
+        likely = [one for one in derived if not _ROUNDED.search(one)]
+        ways: list[str | None] = [*named, *likely, *plain, *derived]
         ways = list(dict.fromkeys([*ways, *fit.tilings(extents), None]))
         if plain == ["1"]:
             texts = dict.fromkeys([text, "1"] if _computes(launches, text, axis) else ["1"])

@@ -342,20 +342,20 @@ def test_subscripts_of_nested_structs_come_from_the_left() -> None:
     assert {a.name: a.ndim for a in found.arrays} == {"s_f_a": 3, "s_c": 1}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{STRUCT} void f() {{ struct s x, y; x.a = 1; y = x; }}",
-        f"{STRUCT} void f(struct s y[3]) {{ y[0].b = 1; }}",
-        f"{STRUCT} void f(struct s *p) {{ p->a = 1; }}",
-        f"{STRUCT} void f(struct s *p) {{ p[2].a = 1; }}",
-        f"{STRUCT} void f() {{ struct s x; int x_a; x.a = 1; x_a = 2; }}",
-        f"{STRUCT} void f() {{ x_a = 2; struct s x; x.a = 1; }}",
-        "union s { int a; int b; }; void f() { union s x; x.a = 1; }",
-        "struct s { int a; union { int c; float d; }; }; void f() { struct s x; x.a = 1; }",
-        "struct s { int *a; }; void f() { struct s x; x.a = 1; }",
-    ],
+STRUCTS_REFUSED = (
+    f"{STRUCT} void f() {{ struct s x, y; x.a = 1; y = x; }}",
+    f"{STRUCT} void f(struct s y[3]) {{ y[0].b = 1; }}",
+    f"{STRUCT} void f(struct s *p) {{ p->a = 1; }}",
+    f"{STRUCT} void f(struct s *p) {{ p[2].a = 1; }}",
+    f"{STRUCT} void f() {{ struct s x; int x_a; x.a = 1; x_a = 2; }}",
+    f"{STRUCT} void f() {{ x_a = 2; struct s x; x.a = 1; }}",
+    "union s { int a; int b; }; void f() { union s x; x.a = 1; }",
+    "struct s { int a; union { int c; float d; }; }; void f() { struct s x; x.a = 1; }",
+    "struct s { int *a; }; void f() { struct s x; x.a = 1; }",
 )
+
+
+@pytest.mark.parametrize("text", STRUCTS_REFUSED)
 def test_a_struct_is_read_field_by_field_and_never_where_fields_may_overlap(text: str) -> None:
     with pytest.raises(NotAScop):
         scop(text)

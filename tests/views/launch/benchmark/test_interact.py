@@ -234,8 +234,11 @@ def test_a_line_says_that_it_is_in_bounds_for_every_size() -> None:
     assert view.untried.text in view.text()
 
 
-def test_a_line_about_what_is_not_known_is_empty() -> None:
-    assert made().panel().children[3].value == ""
+def test_a_line_about_what_is_not_known_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untried_sizes_line, "_SECONDS", 1e-9)
+    view = lab.interact(scale, n=[32, 50])
+    assert view.panel().children[2].value == ""
+    assert view.untried.found is not None and view.untried.found.proof.number("unknown") == 2
 
 
 def test_a_proof_waits_until_the_sliders_rest(monkeypatch: pytest.MonkeyPatch) -> None:

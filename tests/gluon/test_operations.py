@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from triton.compiler.errors import CompilationError
+from triton.experimental import gluon
 from triton.experimental.gluon.language.nvidia import blackwell
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
@@ -127,3 +128,29 @@ def test_scaled_products_are_those_of_exact_numbers(kind: str) -> None:
     given = [torch.from_numpy(one.copy()) for one in (*bytes_, *exponents)]
     operations.scaled[(1,)](*given, y, kind, width, arch="sm100")
     np.testing.assert_allclose(y.numpy(), wide[0] @ wide[1].T, rtol=1e-4, atol=1e-3 * np.abs(wide).max())
+
+
+@gluon.jit
+def view_kernel(LAYOUT: gl.constexpr, TURNED: gl.constexpr, PART: gl.constexpr):
+    buffer = gl.allocate_shared_memory(gl.float16, [2, 64, 64], LAYOUT)
+    if PART:
+        buffer = buffer.index(0)
+    if TURNED:
+        buffer.permute([1, 0] if PART else [1, 0, 2])
+    else:
+        buffer.reshape([32, 128] if PART else [128, 64])
+
+
+PLANES = {
+    "nvmma": gl.NVMMASharedLayout(128, 16, 2),
+    "swizzled": gl.SwizzledSharedLayout(1, 1, 1, [1, 0]),
+    "padded": gl.PaddedSharedLayout.with_identity_for([[64, 4]], [64, 64], [1, 0]),
+}
+
+
+@pytest.mark.parametrize("called", ["reshape", "permute"])
+@pytest.mark.parametrize("layout", PLANES.values(), ids=PLANES)
+def test_a_view_of_several_buffers_at_once_is_refused_and_one_of_them_is_not(layout: object, called: str) -> None:
+    with pytest.raises(CompilationError, match=f"{called}.*\\(2, 64, 64\\).*buffer.index"):
+        view_kernel[(1,)](layout, TURNED=called == "permute", PART=False)
+    view_kernel[(1,)](layout, TURNED=called == "permute", PART=True)

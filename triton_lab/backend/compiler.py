@@ -109,9 +109,9 @@ class CPUBackend(BaseBackend):
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
-        from triton_lab.backend.source import kernel_breakpoints, printed_modules, product_layouts, recursion_depth
+        from triton_lab.backend.source import kernel_breakpoints, printed_modules, layout_guard, recursion_depth
 
-        product_layouts.guard()
+        layout_guard.guard()
         kernel_breakpoints.install()
         modules = recursion_depth.watched(self._model.get_module_map())
         # Triton calls this last before it reads the kernel.

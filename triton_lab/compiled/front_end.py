@@ -38,10 +38,10 @@ def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> R
     from triton._C.libtriton import ir
     from triton.compiler.compiler import filter_traceback, make_backend
 
-    from triton_lab.backend.source import product_layouts, recursion_depth
+    from triton_lab.backend.source import layout_guard, recursion_depth
     from triton_lab.ir.lower import generic_text
 
-    product_layouts.guard()
+    layout_guard.guard()
     # The code that explains front-end errors looks for these names.
     src, target = source, architecture.target
     backend = make_backend(target)

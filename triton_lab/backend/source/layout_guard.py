@@ -1,4 +1,5 @@
-"""Refuses layouts that Triton's compiler cannot make a product of: operands that a tensor core cannot read.
+"""Refuses layouts that Triton's compiler cannot work with: operands that a tensor core cannot read, views of buffers
+whose layout has fewer axes.
 
 With some of them the compiler ends the process, and the CPU target would run a kernel that no GPU does.
 """
@@ -20,9 +21,14 @@ TAKEN = (16, 32)
 
 
 def guard() -> None:
-    """From now on a product of such operands is an error at its line, as others are that Triton's front end finds."""
+    """From now on such a product or view is an error at its line, as others are that Triton's front end finds."""
     from triton._C.libtriton import gluon_ir
+    from triton.experimental.gluon.language._semantic import GluonSemantic
 
+    for name, called in (("memdesc_reshape", "reshape"), ("memdesc_trans", "permute")):
+        made = getattr(GluonSemantic, name)
+        if not getattr(made, "guarded", False):
+            setattr(GluonSemantic, name, _of_all_axes(made, called))
     builder: Any = gluon_ir.GluonOpBuilder
     for name, called in (("create_warpgroup_mma", "warpgroup_mma"), ("create_tcgen05_mma", "tcgen05_mma")):
         made = getattr(builder, name)
@@ -38,6 +44,25 @@ def _guarded(made: Any, called: str) -> Any:
                 _check_kind(operand, name, (_SHARED, _REGISTERS) if name == "a" else (_SHARED,))
             _check_swizzle(operand, name, called)
         return made(self, a, b, *rest)
+
+    guarded.guarded = True  # type: ignore[attr-defined]
+    return guarded
+
+
+def _of_all_axes(made: Any, called: str) -> Any:
+    @functools.wraps(made)
+    def guarded(self: Any, buffer: Any, *rest: Any) -> Any:
+        layout, shape = buffer.type.layout, tuple(buffer.type.shape)
+        spread = getattr(layout, "order", None) or getattr(layout, "shape", None) or shape
+        axes = getattr(layout, "rank", None) or len(spread)
+        if axes != len(shape):
+            raise ValueError(
+                _(
+                    "{called} cannot view the whole buffer of shape {shape}, since its layout has {axes} axes: take "
+                    "one part first, as buffer.index(0).{called}(...), or give it a layout of {many} axes"
+                ).format(called=called, shape=shape, axes=axes, many=len(shape))
+            )
+        return made(self, buffer, *rest)
 
     guarded.guarded = True  # type: ignore[attr-defined]
     return guarded

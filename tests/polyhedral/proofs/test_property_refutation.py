@@ -47,4 +47,4 @@ def test_programs_that_overlap_are_refuted_at_sizes_that_the_launch_does_not_sho
 
 def test_blocks_with_gaps_leave_elements() -> None:
     (found,) = lab.prove(_launch(20, 40, 0)).property("writes")
-    assert found.outcome == REFUTED and found.sizes["n"] == 33 and "32" in found.reason
+    assert found.outcome == REFUTED and found.sizes["n"] == 33

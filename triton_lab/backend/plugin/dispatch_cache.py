@@ -280,5 +280,5 @@ def _run(
         return
     variant.ended(0, limits.engine)
     noted = engine.note(executable, grid, "native", "")
-    if max(time.perf_counter() - start, pace.each * total) < native_launch.BRIEF_SECONDS:
+    if total and max(time.perf_counter() - start, pace.each * total) < native_launch.BRIEF_SECONDS:
         pace.brief = noted

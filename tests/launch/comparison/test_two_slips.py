@@ -17,7 +17,7 @@ from triton_lab.launch.comparison import root_cause
 
 # Other values in scope, and factors that a launch passes, are tried alone, and not beside a second mistake.
 ALONE = pytest.mark.xfail(strict=True, reason="the search does not try these values in pairs")
-TRIED_ALONE = ("SCALE", "LEAST and MEAN")
+TRIED_ALONE = ("STRICT and SCALE", "SCALE and BASE", "LEAST and MEAN")
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ class CPUBackend(BaseBackend):
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
-        from triton_lab.backend.source import kernel_breakpoints, printed_modules, layout_guard, recursion_depth
+        from triton_lab.backend.source import kernel_breakpoints, layout_guard, printed_modules, recursion_depth
 
         layout_guard.guard()
         kernel_breakpoints.install()

@@ -1,8 +1,8 @@
 """Slips that people reported of Triton kernels, planted one at a time in right kernels, and what is said of them.
 
-``python -m tests.launch.comparison.reported_slips [--class CLASS] [--unseen] [--processes N]`` asks `lab.compare` for
-the cause of each and prints how many are named by class. The classes come from public bug fixes and from learners'
-wrong answers; the kernels and their slips are written for this list.
+``python -m tests.launch.comparison.reported_slips [--class CLASS] [--set SET] [--processes N]`` asks `lab.compare` for
+the cause of each and prints how many are named by class; ``--unseen`` is ``--set unseen``. The classes come from public
+bug fixes and from learners' wrong answers; the kernels and their slips are written for this list.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from dataclasses import dataclass
 import triton_lab as lab
 from tests.launch.comparison.judgement import Judgement, compiled, counted, each_of, judged
 from tests.launch.comparison.kernels import recorded
+from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.attention import ATTENTION
+from tests.launch.comparison.reported.criteria import CRITERIA
 from tests.launch.comparison.reported.elementwise import ELEMENTWISE
 from tests.launch.comparison.reported.images import IMAGES
+from tests.launch.comparison.reported.layers import LAYERS
 from tests.launch.comparison.reported.losses import LOSSES
 from tests.launch.comparison.reported.norms import NORMS
+from tests.launch.comparison.reported.pixels import PIXELS
 from tests.launch.comparison.reported.products import PRODUCTS
 from tests.launch.comparison.reported.slip import Slip, Subject
 from tests.launch.comparison.reported.sparse import SPARSE
@@ -30,7 +34,10 @@ KNOWN: tuple[Subject, ...] = (*NORMS, *ATTENTION, *PRODUCTS, *ELEMENTWISE, *LOSS
 """Those that the search for causes was developed on."""
 UNSEEN: tuple[Subject, ...] = (*STATES, *IMAGES, *SPARSE, *TRAINING)
 """Those that it had not seen when it was measured with them."""
-SUBJECTS = (*KNOWN, *UNSEEN)
+THIRD: tuple[Subject, ...] = (*CRITERIA, *LAYERS, *PIXELS, *ARRAYS)
+"""Those that were written later, without a look at the search, to measure it once more."""
+SETS = {"known": KNOWN, "unseen": UNSEEN, "third": THIRD}
+SUBJECTS = (*KNOWN, *UNSEEN, *THIRD)
 
 
 @dataclass(frozen=True)
@@ -90,13 +97,16 @@ def answer(number: int) -> tuple[str, str, Judgement | None]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--class", dest="kind", help="slips of this class alone")
-    parser.add_argument("--unseen", action="store_true", help="those alone that nothing was developed on")
+    parser.add_argument("--set", dest="chosen", choices=SETS, help="slips of this set alone")
+    parser.add_argument(
+        "--unseen", dest="chosen", action="store_const", const="unseen", help="the same as --set unseen"
+    )
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
     numbers = [
         number
         for number, one in enumerate(reported())
-        if given.kind in (None, one.slip.kind) and not (given.unseen and one.subject in KNOWN)
+        if given.kind in (None, one.slip.kind) and one.subject in SETS.get(given.chosen, SUBJECTS)
     ]
     found = []
     for kind, name, judgement in each_of(answer, numbers, given.processes):

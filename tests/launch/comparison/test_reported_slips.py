@@ -38,7 +38,7 @@ def test_every_edit_stands_once_in_its_kernel() -> None:
         assert one.lines
 
 
-@pytest.mark.parametrize("name", ["layer_norm", "merge_splits", "rotary", "running_sum"])
+@pytest.mark.parametrize("name", ["layer_norm", "merge_splits", "rotary", "running_sum", "sink_attention", "codebook"])
 def test_the_right_kernel_gives_what_is_expected(name: str) -> None:
     (subject,) = (one for one in SUBJECTS if one.kernel.fn.__name__ == name)
     assert agrees(subject)

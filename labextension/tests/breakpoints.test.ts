@@ -39,6 +39,18 @@ test('breakpoints move with their lines, and lines that meet keep one', () => {
   assert.equal(breakpointsOf(state).length, 1);
 });
 
+test('a breakpoint goes with the text of its line', () => {
+  const after = (lines: number[], ...changes: { from: number; to?: number; insert?: string }[]) =>
+    breakpointsOf(editor(lines).update({ changes }).state).map(({ line }) => line);
+  assert.deepEqual(after([2], { from: 9, insert: '\n' }), [3]); // a line before it
+  assert.deepEqual(after([2], { from: 9, insert: '# ' }), [2]);
+  assert.deepEqual(after([3], { from: 14, to: 15 }), [2]); // joined with the line before
+  assert.deepEqual(after([2], { from: 9, insert: 'y = 2\n' }, { from: 14, to: 20 }), [3]); // moved down, below the next
+  assert.deepEqual(after([3], { from: 9, insert: 'y = 2\n' }, { from: 14, to: 20 }), [2]); // the next, which moves up
+  assert.deepEqual(after([3], { from: 0, to: DOC.length, insert: DOC.replace('x', '\n    x') }), [4]); // all replaced
+  assert.deepEqual(after([3], { from: 0, to: DOC.length, insert: '%%triton' }), []);
+});
+
 test('they are kept in the metadata of the cell, beside what else is there', () => {
   const { metadata, ...one } = cell({ triton_lab: { other: 1 } });
   keep(one, [plain(2), plain(3, 'k == 1')]);

@@ -3,8 +3,8 @@
  * condition. They move with their lines.
  */
 
-import { RangeSet, StateEffect, StateField } from '@codemirror/state';
-import type { EditorState, Extension } from '@codemirror/state';
+import { MapMode, RangeSet, StateEffect, StateField } from '@codemirror/state';
+import type { EditorState, Extension, Transaction } from '@codemirror/state';
 import { EditorView, GutterMarker, gutter, keymap } from '@codemirror/view';
 
 import { tr } from '../../../triton_lab/views/front/localization.js';
@@ -58,8 +58,7 @@ const field = StateField.define<RangeSet<GutterMarker>>({
   update(dots, transaction) {
     let now = dots;
     if (transaction.docChanged && dots.size) {
-      // Two lines that become one keep one breakpoint; one whose line is deleted goes to the line that follows.
-      now = ranges(transaction.state, listed(dots.map(transaction.changes), transaction.state));
+      now = ranges(transaction.state, moved(dots, transaction));
     }
     for (const effect of transaction.effects) {
       if (effect.is(setBreakpoints)) {
@@ -69,6 +68,28 @@ const field = StateField.define<RangeSet<GutterMarker>>({
     return now;
   }
 });
+
+/**
+ * The breakpoints after an edit. Two lines that become one keep one; one whose line is deleted goes to the line that
+ * follows. A line that a larger edit replaced keeps its own if its text is there again: one that was moved, or formatted.
+ */
+function moved(dots: RangeSet<GutterMarker>, { changes, startState, state }: Transaction): IBreakpoint[] {
+  const found: IBreakpoint[] = [];
+  for (const { line, condition } of listed(dots, startState)) {
+    const { from, text } = startState.doc.line(line);
+    const place = changes.mapPos(from, 1, MapMode.TrackDel);
+    let now = place === null ? 0 : state.doc.lineAt(place).number;
+    changes.iterChangedRanges((_from, _to, first, last) => {
+      for (let at = state.doc.lineAt(first).number; !now && at <= state.doc.lineAt(last).number; at++) {
+        now = text.trim() && state.doc.line(at).text.trim() === text.trim() ? at : 0;
+      }
+    });
+    if (now) {
+      found.push({ line: now, condition });
+    }
+  }
+  return found;
+}
 
 function listed(dots: RangeSet<GutterMarker>, state: EditorState): IBreakpoint[] {
   const found: IBreakpoint[] = [];

@@ -66,10 +66,16 @@ def test_a_line_whose_text_has_changed_does_not_stop(shown: list[Any]) -> None:
     assert shown == []
 
 
-def test_a_wrong_condition_is_told(shown: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_condition_is_told_and_the_other_breakpoints_stop(
+    shown: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     tell(beside(8, "missing > 3"))
     launch()
-    assert shown == [] and "'missing'" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert shown == [] and "'missing'" in said and f"line {FIRST + 8}:" in said
+    tell(beside(8, "missing > 3"), beside(9))
+    launch()
+    assert [view.line for view in shown] == [FIRST + 9] and "'missing'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("told", [None, 3, [], {"cell": 3}, {"cell": "a", "breakpoints": 3}])

@@ -8,6 +8,7 @@ from typing import Any
 
 from triton_lab.launch.debugging.block_expression import ConditionError
 from triton_lab.launch.debugging.breakpoints import BreakpointError
+from triton_lab.launch.debugging.debugger import Debugger
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
@@ -38,13 +39,26 @@ def show_breakpoints(launch: Launch, breakpoints: Sequence[tuple[int, str]] = ()
             _shown[cell] += 1
         return
     try:
-        view = DebuggerView(launch, None, breakpoints)
+        view = DebuggerView(launch, None, _readable(launch, breakpoints))
     except CannotReplay as error:
         print(_("{launched} cannot be stepped through: {error}").format(launched=name, error=error))
-        return
-    except (BreakpointError, ConditionError) as error:
-        print(_("breakpoint in {kernel}: {error}").format(kernel=launch.kernel, error=error))
         return
     if view.stops:
         _shown[cell] += 1
         display(view)  # type: ignore[no-untyped-call]
+
+
+def _readable(launch: Launch, breakpoints: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The breakpoints that can be set, so that a mistake in one does not pass over the others; it is printed."""
+    if not breakpoints:
+        return []
+    debugger = Debugger(launch)
+    found = []
+    for line, condition in breakpoints:
+        try:
+            debugger.break_at(line, condition)
+        except (BreakpointError, ConditionError) as error:
+            print(_("breakpoint at line {line}: {error}").format(line=line, error=error))
+        else:
+            found.append((line, condition))
+    return found

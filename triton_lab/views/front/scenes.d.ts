@@ -313,10 +313,12 @@ export interface CostScene {
   problem: string;
 }
 
+/** A program's steps: after step ``stops[k]`` it stops before line ``lines[k]``. */
 export interface DebuggerScene {
   kind: "debugger";
   steps: StepsScene;
   stops: number[];
+  lines: number[];
   note: string;
   watches: WatchScene[];
   beside: BesideScene | null;

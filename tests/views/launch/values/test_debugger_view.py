@@ -29,6 +29,13 @@ def test_a_line_stops_in_each_iteration_after_what_came_before_it(sums: Launch) 
     view = sums.plot.debugger(1, [(FIRST + 8, "k > 0")])  # the line that calls a helper
     found = [view.steps.trace.steps[step] for step in view.stops]
     assert [(step.name, step.line) for step in found] == [("v", FIRST + 7)] * 2
+    assert view.scene()["lines"] == [FIRST + 8] * 2
+
+
+def test_of_two_lines_after_one_step_the_first_is_named(sums: Launch) -> None:
+    view = launched(stopping).plot.debugger(2, [stopping.starting_line_number + 7])
+    assert view.lines == [stopping.starting_line_number + 6, stopping.starting_line_number + 7]
+    assert view.scene()["lines"] == view.lines[:1]
 
 
 def test_watched_expressions_have_their_value_at_each_step(sums: Launch) -> None:

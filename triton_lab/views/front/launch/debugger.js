@@ -36,9 +36,13 @@ export function assigned(steps, at) {
  * @returns {{node: HTMLElement, draw: () => void}}
  */
 export function debuggerOf(scene, selection, context = {}) {
-  const { steps, stops, watches, beside } = scene;
+  const { steps, stops, lines, watches, beside } = scene;
   const last = steps.steps.length - 1;
   const view = stepsOf(steps, selection, context);
+  // The lines at which it stops, in the source.
+  view.node.querySelectorAll(".tl-source .tl-line").forEach((row, k) => {
+    row.classList.toggle("tl-breakpoint", lines.includes(steps.source.first + k));
+  });
   const at = () => Math.min(last, selection.get().step ?? steps.step);
   let back = false;
   /** @param {string} key @param {boolean} reverse */
@@ -67,7 +71,7 @@ export function debuggerOf(scene, selection, context = {}) {
   const update = () => {
     const step = at();
     const k = stops.indexOf(step);
-    here.textContent = k < 0 ? "" : tr("breakpoint: stop {number} of {count}", { number: k + 1, count: stops.length });
+    here.textContent = k < 0 ? "" : tr("stop {number} of {count}, before line {line}", { number: k + 1, count: stops.length, line: lines[k] });
     fill(watched.body, watches.map((watch) => [watch.text, watchedAt(watch, step)]));
     if (beside) fill(two.body, [...assigned(steps.steps, step)].map(([name, k]) => [name, steps.steps[k].value, beside.values[k] || "-"]));
   };

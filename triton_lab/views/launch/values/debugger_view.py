@@ -39,9 +39,12 @@ class BesideScene(TypedDict):
 
 
 class DebuggerScene(TypedDict):
+    """A program's steps: after step ``stops[k]`` it stops before line ``lines[k]``."""
+
     kind: Literal["debugger"]
     steps: StepsScene
     stops: Many[Whole]
+    lines: Many[Whole]
     note: Sentence
     watches: Many[WatchScene]
     beside: BesideScene | None
@@ -71,7 +74,10 @@ class DebuggerView(View):
         self.launch, self.program = launch, debugger.program
         found = debugger.breaks()
         self.line = debugger.copy.functions[0].first_line if not found else debugger.tape.stops[found[0]].statement.line
-        self.stops = sorted({debugger.tape.trace_step(position) for position in found})
+        # A statement in which nothing is assigned or touched has no step of its own: the first line after a step stands.
+        before = {debugger.tape.trace_step(at): debugger.tape.stops[at].statement.line for at in reversed(found)}
+        self.stops = sorted(before)
+        self.before = [before[step] for step in self.stops]
         self.lines = sorted({debugger.tape.stops[position].statement.line for position in found})
         self.note = "; ".join(filter(None, remarks))
         self.steps = Steps(launch, self.program, 0)
@@ -141,6 +147,7 @@ class DebuggerView(View):
             "kind": "debugger",
             "steps": self.steps.scene(),
             "stops": self.stops,
+            "lines": self.before,
             "note": " ".join(filter(None, [told, self.note])),
             "watches": [
                 {"text": text, "steps": [step for step, _value in found], "values": [value for _step, value in found]}

@@ -47,6 +47,9 @@ test('a breakpoint goes with the text of its line', () => {
   assert.deepEqual(after([3], { from: 14, to: 15 }), [2]); // joined with the line before
   assert.deepEqual(after([2], { from: 9, insert: 'y = 2\n' }, { from: 14, to: 20 }), [3]); // moved down, below the next
   assert.deepEqual(after([3], { from: 9, insert: 'y = 2\n' }, { from: 14, to: 20 }), [2]); // the next, which moves up
+  const up = [{ from: 9, to: 15 }, { from: 20, insert: '\nx = 1' }]; // the last but one moves up
+  assert.deepEqual(after([2], ...up), [3]);
+  assert.deepEqual(after([2, 3], ...up), [2, 3]);
   assert.deepEqual(after([3], { from: 0, to: DOC.length, insert: DOC.replace('x', '\n    x') }), [4]); // all replaced
   assert.deepEqual(after([3], { from: 0, to: DOC.length, insert: '%%triton' }), []);
 });

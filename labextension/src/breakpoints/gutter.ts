@@ -71,21 +71,25 @@ const field = StateField.define<RangeSet<GutterMarker>>({
 
 /**
  * The breakpoints after an edit. Two lines that become one keep one; one whose line is deleted goes to the line that
- * follows. A line that a larger edit replaced keeps its own if its text is there again: one that was moved, or formatted.
+ * follows, unless the edit puts its text elsewhere, as one that moves a line does.
  */
 function moved(dots: RangeSet<GutterMarker>, { changes, startState, state }: Transaction): IBreakpoint[] {
   const found: IBreakpoint[] = [];
   for (const { line, condition } of listed(dots, startState)) {
     const { from, text } = startState.doc.line(line);
+    const isThere = (at: number) => state.doc.line(at).text.trim() === text.trim();
     const place = changes.mapPos(from, 1, MapMode.TrackDel);
-    let now = place === null ? 0 : state.doc.lineAt(place).number;
-    changes.iterChangedRanges((_from, _to, first, last) => {
-      for (let at = state.doc.lineAt(first).number; !now && at <= state.doc.lineAt(last).number; at++) {
-        now = text.trim() && state.doc.line(at).text.trim() === text.trim() ? at : 0;
-      }
-    });
-    if (now) {
-      found.push({ line: now, condition });
+    const mapped = place === null ? 0 : state.doc.lineAt(place).number;
+    let now = 0;
+    if (text.trim() && !(mapped && isThere(mapped))) {
+      changes.iterChangedRanges((_from, _to, first, last) => {
+        for (let at = state.doc.lineAt(first).number; !now && at <= state.doc.lineAt(last).number; at++) {
+          now = isThere(at) ? at : 0;
+        }
+      });
+    }
+    if (now || mapped) {
+      found.push({ line: now || mapped, condition });
     }
   }
   return found;

@@ -74,7 +74,7 @@ class DebuggerView(View):
         self.launch, self.program = launch, debugger.program
         found = debugger.breaks()
         self.line = debugger.copy.functions[0].first_line if not found else debugger.tape.stops[found[0]].statement.line
-        # A statement in which nothing is assigned or touched has no step of its own: the first line after a step stands.
+        # A statement that assigns and touches nothing has no step: of lines after one step, the first stands.
         before = {debugger.tape.trace_step(at): debugger.tape.stops[at].statement.line for at in reversed(found)}
         self.stops = sorted(before)
         self.before = [before[step] for step in self.stops]

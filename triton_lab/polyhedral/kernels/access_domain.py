@@ -23,10 +23,11 @@ def start_of(round_: Round) -> AffineExpr | None:
     return round_.lower.single
 
 
-def symbol_domain(touch: SymbolicAccess, grid: Formula, branches: bool = True) -> Formula:
+def symbol_domain(touch: SymbolicAccess, grid: Formula, branches: bool = True, mask: bool = True) -> Formula:
     """The domain of an access over symbols: grid, loops, conditions on its path, lanes and mask.
 
     Without ``branches`` it is larger, and has fewer cases: it lacks the conditions of branches on the path.
+    Without ``mask`` it has the lanes that the mask turns off, too.
     """
     path = path_of(touch)
     loops: Formula = TRUE
@@ -36,7 +37,7 @@ def symbol_domain(touch: SymbolicAccess, grid: Formula, branches: bool = True) -
     for axis, extent in enumerate(touch.shape):
         place = AffineExpr.of(lane(axis))
         lanes += [Constraint(place), Constraint(-place + (extent - 1))]
-    parts = (grid, loops, path.formula if branches else TRUE, (tuple(lanes),), touch.mask.cases)
+    parts = (grid, loops, path.formula if branches else TRUE, (tuple(lanes),), touch.mask.cases if mask else TRUE)
     return tuple(tuple(dict.fromkeys(case)) for case in conjunction(*parts))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.traits.trait import Kind
 from triton_lab.ir.value_flow import Value
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.affine_conditions import TRUE, conjunction
+from triton_lab.polyhedral.core.affine_conditions import TRUE, Formula, conjunction
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.isl_effort import TooHard
 from triton_lab.polyhedral.kernels.access_domain import path_of, symbol_domain
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
@@ -17,22 +19,59 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import negation
 from triton_lab.polyhedral.proofs.access_bounds import lanes_of
 from triton_lab.polyhedral.proofs.proof import PROVED, UNKNOWN, PropertyProof
 from triton_lab.polyhedral.proofs.proof_model import ProofModel
+from triton_lab.polyhedral.proofs.refutation import with_numbers
+
+
+class MaskedUse(NamedTuple):
+    """A load with lanes that its mask turns off, and an operation that may use them."""
+
+    load: Op
+    use: Op
 
 
 def _only_where_loaded(model: ProofModel, load: SymbolicAccess | None, use: SymbolicAccess | None) -> bool:
     """Whether each active lane of ``use`` is an active lane of ``load``, in the same iterations."""
-    if load is None or use is None or load.shape != use.shape or load.mask.unknown is not None:
-        return False
-    if path_of(load).rounds != path_of(use).rounds:
-        return False
-    off = negation(load.mask, load.facts)
-    if off.unknown is not None:
+    cases = _active_where_off(model, load, use)
+    if cases is None or use is None:
         return False
     try:
-        cases = conjunction(symbol_domain(use, model.grid_formula()), off.cases)
         return not any(model.possible(case, lanes_of(use)) for case in cases)
     except TooHard:
         return False
+
+
+def _active_where_off(model: ProofModel, load: SymbolicAccess | None, use: SymbolicAccess | None) -> Formula | None:
+    """The cases in which a lane of ``use`` is active that ``load`` turns off; None if they are not known."""
+    if load is None or use is None or load.shape != use.shape or path_of(load).rounds != path_of(use).rounds:
+        return None
+    off = _off(load)
+    return None if off is None else conjunction(symbol_domain(use, model.grid_formula()), off)
+
+
+def _off(load: SymbolicAccess) -> Formula | None:
+    """The condition under which the mask turns a lane off; None if it is not known."""
+    if load.mask.unknown is not None:
+        return None
+    off = negation(load.mask, load.facts)
+    return None if off.unknown is not None else off.cases
+
+
+def may_use_masked(model: ProofModel, uses: Sequence[MaskedUse], numbers: Mapping[str, AffineExpr]) -> bool:
+    """Whether a load may turn lanes off that are used, for these sizes; True where a mask is not known.
+
+    Raises TooHard.
+    """
+    touches = {t.op.index: t for t in model.touches}
+    for one in uses:
+        load, use = touches.get(one.load.index), touches.get(one.use.index)
+        cases = _active_where_off(model, load, use)
+        if cases is None and load is not None and (off := _off(load)) is not None:
+            use, cases = load, conjunction(symbol_domain(load, model.grid_formula(), mask=False), off)
+        if cases is None or use is None:
+            return True
+        if any(model.possible(with_numbers(case, numbers), lanes_of(use)) for case in cases):
+            return True
+    return False
 
 
 _LANE_BY_LANE = frozenset({Kind.ELEMENTWISE, Kind.CASTS, Kind.COMPARES})
@@ -40,6 +79,19 @@ _LANE_BY_LANE = frozenset({Kind.ELEMENTWISE, Kind.CASTS, Kind.COMPARES})
 
 def masked_lanes_proof(model: ProofModel) -> PropertyProof:
     """Proved if each lane that a mask turns off goes only to lanes of accesses that the same mask turns off."""
+    for load, use in masked_uses(model):
+        places = [model.launch.lines.get(one.index) for one in (load, use)]
+        first, second = (None if one is None else one.line for one in places)
+        reason = _("the load of line {load} has a mask and no other=, and line {use} uses its lanes").format(
+            load=first, use=second
+        )
+        owner = model.launch.owner_of(load.index)
+        return PropertyProof("masked lanes", UNKNOWN, reason, None if owner is None else owner.name, first)
+    return PropertyProof("masked lanes", PROVED)
+
+
+def masked_uses(model: ProofModel) -> Iterator[MaskedUse]:
+    """The loads that are not known to keep masked-off lanes from results, each with the first use that shows it."""
     plan = model.launch.executable.plan
     flow = Flow.of(plan)
     touches = {t.op.index: t for t in model.touches}
@@ -51,13 +103,7 @@ def masked_lanes_proof(model: ProofModel) -> PropertyProof:
         if effects.is_access(op) and op.results and _is_open(op, touches):
             used = _used(model, op, flow, takers, touches)
             if used is not None:
-                places = [model.launch.lines.get(one.index) for one in (op, used)]
-                load, use = (None if one is None else one.line for one in places)
-                reason = _("the load of line {load} has a mask and no other=, and line {use} uses its lanes").format(
-                    load=load, use=use
-                )
-                return PropertyProof("masked lanes", UNKNOWN, reason, line=load)
-    return PropertyProof("masked lanes", PROVED)
+                yield MaskedUse(op, used)
 
 
 def _is_open(op: Op, touches: Mapping[int, SymbolicAccess]) -> bool:

@@ -1,4 +1,7 @@
-"""Refutes that programs keep apart, or that each element is written: by the smallest launch in which they do not."""
+"""Refutes properties of a kernel by the smallest launch that breaks one.
+
+Programs that race, an element that is not written, a result that depends on a lane that its mask turns off.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.isl_effort import TooHard, check_time
+from triton_lab.polyhedral.proofs.masked_results import masked_uses, may_use_masked
 from triton_lab.polyhedral.proofs.program_conflicts import may_race
 from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, PropertyProof
 from triton_lab.polyhedral.proofs.proof_model import ProofModel
@@ -50,7 +54,9 @@ def _failure(model: ProofModel, one: PropertyProof) -> tuple[MayFail, Failure] |
     """Whether sizes may make the property fail, and how a launch fails; None for properties that are not refuted."""
     name = one.argument
     if one.name == "races":
-        return partial(may_race, model), _race
+        return partial(may_race, model), partial(_finding, ("race", "same-value"))
+    if one.name == "masked lanes":
+        return partial(may_use_masked, model, list(masked_uses(model))), partial(_finding, ("undefined",))
     if one.name == "writes" and name is not None:
         return partial(may_leave_elements, model, name), partial(_left, name)
     return None
@@ -68,7 +74,7 @@ def _refuted(model: ProofModel, one: PropertyProof, may_fail: MayFail, failure: 
                 continue
         except TooHard:
             break
-        launch = launch_at(model, sizes)
+        launch = launch_at(model, sizes, floats=1.0)
         if launch is None or launch.error is not None:
             continue
         ran += 1
@@ -81,9 +87,9 @@ def _refuted(model: ProofModel, one: PropertyProof, may_fail: MayFail, failure: 
     return one
 
 
-def _race(launch: Launch) -> tuple[str, int | None]:
+def _finding(kinds: Collection[str], launch: Launch) -> tuple[str, int | None]:
     for finding in launch.findings:
-        if finding.kind in ("race", "same-value"):
+        if finding.kind in kinds:
             return finding.message, finding.line
     return "", None
 

@@ -15,13 +15,14 @@ _MOST_ELEMENTS = 1 << 22
 _MOST_PROGRAMS = 1 << 12
 
 
-def launch_at(model: ProofModel, sizes: Mapping[str, int]) -> Launch | None:
+def launch_at(model: ProofModel, sizes: Mapping[str, int], floats: float = 0.0) -> Launch | None:
     """The launch with these values of the free symbols, with its error if it fails.
 
-    None if the sizes contradict the assumptions, are too large, or Triton refuses them.
+    Tensors of floating-point numbers hold ``floats``: zeros would hide what they are multiplied with. None if the sizes
+    contradict the assumptions, are too large, or Triton refuses them.
     """
     try:
-        grid, arguments = _call(model, sizes)
+        grid, arguments = _call(model, sizes, floats)
     except _CannotMake:
         return None
     function = model.launch.compiled[0].fn
@@ -35,7 +36,7 @@ class _CannotMake(Exception):
     """Tensors or a grid that are too large, or not known."""
 
 
-def _call(model: ProofModel, sizes: Mapping[str, int]) -> tuple[tuple[int, ...], dict[str, Any]]:
+def _call(model: ProofModel, sizes: Mapping[str, int], floats: float) -> tuple[tuple[int, ...], dict[str, Any]]:
     """The grid and the arguments for these sizes. Raises _CannotMake."""
 
     def number(value: AffineExpr) -> int:
@@ -54,7 +55,7 @@ def _call(model: ProofModel, sizes: Mapping[str, int]) -> tuple[tuple[int, ...],
     arguments: dict[str, Any] = {}
     for argument in model.launch.arguments:
         if argument.kind == "tensor":
-            arguments[argument.name] = _tensor(model, argument.name, argument.dtype, number)
+            arguments[argument.name] = _tensor(model, argument.name, argument.dtype, number, floats)
         elif argument.kind == "scalar" and type(argument.value) is int:
             arguments[argument.name] = number(model.sizes.of(argument.name))
         elif argument.kind in ("scalar", "constexpr") and "[" not in argument.name:
@@ -64,8 +65,11 @@ def _call(model: ProofModel, sizes: Mapping[str, int]) -> tuple[tuple[int, ...],
     return grid, arguments
 
 
-def _tensor(model: ProofModel, name: str, dtype: str, number: Callable[[AffineExpr], int]) -> Any:
-    """A tensor of zeros, or of the ends of what is assumed of it in turn, whose storage ends with its last element."""
+def _tensor(model: ProofModel, name: str, dtype: str, number: Callable[[AffineExpr], int], floats: float) -> Any:
+    """A tensor whose storage ends with its last element.
+
+    Integers are zeros, or the ends of what is assumed of them in turn.
+    """
     import torch
 
     extents = model.sizes.extents(name)
@@ -86,4 +90,6 @@ def _tensor(model: ProofModel, name: str, dtype: str, number: Callable[[AffineEx
     storage = torch.full((needed,), least, dtype=torch.int64)
     storage[1::2] = most
     storage = storage.to(getattr(torch, dtype))
+    if storage.is_floating_point():
+        storage = torch.full((needed,), floats).to(storage.dtype)
     return storage.as_strided(shape, strides)

@@ -114,3 +114,18 @@ def written(text: str) -> str:
 )
 def test_one_name_stands_alone_on_the_left_where_that_reads_well(expression, iterators, told):
     assert affine_conditions.comparison(expression, "≥", iterators) == told
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.builds(Constraint, values(0), st.booleans()), max_size=4))
+def test_constraints_that_exclude_each_other_hold_nowhere(case: list[Constraint]) -> None:
+    if affine_conditions.contradictory(case):
+        assert not any(holds((tuple(case),), at) for at in POINTS)
+
+
+@pytest.mark.parametrize("gap", [0, 1])
+@pytest.mark.parametrize("equality", [False, True])
+def test_opposite_constraints_exclude_each_other_beyond_their_border(gap: int, equality: bool) -> None:
+    i, n = AffineExpr.of("i"), AffineExpr.of("n")
+    case = [Constraint(i - n - gap, equality), Constraint(n - i)]
+    assert affine_conditions.contradictory(case) == bool(gap)

@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from triton_lab.examples import example
 from triton_lab.examples.matmul import matmul
 from triton_lab.examples.softmax import softmax_forward as softmax
 from triton_lab.examples.vector_add import add, add_kernel
@@ -74,6 +75,14 @@ def test_products_of_sizes_and_strides_are_proved() -> None:
     assert "grid[0] == cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)" in _texts(product)
     rows = lab.prove(_recorded(lambda: softmax(torch.ones(13, 100))), refute=False)
     assert _outcomes(rows) == [PROVED] * 2
+
+
+def test_addresses_of_a_group_of_products_are_decided_within_the_usual_time() -> None:
+    group = example("grouped_gemm")
+    proof = lab.prove(_recorded(lambda: group.run(**group.inputs("small", 0, "cpu"))), refute=False)
+    assert _outcomes(proof)[:6] == [PROVED] * 6
+    # Two extents have one value: one of them is the number of columns.
+    assert {"sizes_ptr.shape[0] == products", "sizes_ptr.shape[1] == 3"} <= _texts(proof)
 
 
 def test_a_loop_over_rows_with_the_grid_as_its_step_is_proved() -> None:

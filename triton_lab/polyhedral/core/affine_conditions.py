@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol
 from triton_lab.polyhedral.core.isl_effort import TooHard, check_time
 from triton_lab.polyhedral.core.source_text import Span
 
@@ -95,6 +95,18 @@ Formula: TypeAlias = tuple[tuple[Constraint, ...], ...]
 
 TRUE: Formula = ((),)
 FALSE: Formula = ()
+
+
+def contradictory(case: Sequence[Constraint]) -> bool:
+    """Whether two of these constraints exclude each other at a glance: ``n - i >= 4`` and ``i - n >= 0``."""
+    least: dict[tuple[tuple[Symbol, int], ...], int] = {}
+    for constraint in case:
+        one = constraint.expression
+        for side in (one, -one) if constraint.equality else (one,):
+            least[side.terms] = min(side.constant, least.get(side.terms, side.constant))
+    return any(
+        low + least.get(tuple((symbol, -factor) for symbol, factor in terms), -low) < 0 for terms, low in least.items()
+    )
 
 
 def add(left: Value, right: Value) -> Value:

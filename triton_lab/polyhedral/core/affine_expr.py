@@ -39,6 +39,10 @@ class Quotient:
     divisor: int
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         return f"⌊{_bracketed(self.numerator)}/{self.divisor}⌋"
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.affine_conditions import FALSE, TRUE, Constraint, Formula
+from triton_lab.polyhedral.core.affine_conditions import FALSE, TRUE, Constraint, Formula, contradictory
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Term, isl_name
 from triton_lab.polyhedral.core.isl_effort import effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text
@@ -60,7 +60,7 @@ class ProofModel:
 
     def possible(self, case: Case, lanes: Mapping[str, Interval]) -> bool:
         """Whether ``case`` can hold; True where products hide that it cannot. Raises TooHard."""
-        return not self.solutions(case, lanes).is_empty()
+        return not contradictory((*self.context, *case)) and not self.solutions(case, lanes).is_empty()
 
     def solutions(self, case: Case, lanes: Mapping[str, Interval], parameters: Collection[str] = ()) -> isl.Set:
         """A set that has all values of the symbols for which ``case`` holds. Raises TooHard.

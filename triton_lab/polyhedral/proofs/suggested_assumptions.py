@@ -189,10 +189,13 @@ def _tensor(every: Sequence[Argument], fit: SizeFit, written: bool) -> Iterator[
     for axis, plain in enumerate(ways):
         quantity = f"{name}.shape[{axis}]"
         plain.sort(key=lambda text: text in own)  # a size is seldom that of two axes
+        twice = bool(plain) and plain[0] in own
         own.update(plain[:1])
         if not plain:
             fit.sizes[quantity] = extents[axis]
         more = [] if plain == ["1"] else [None, *fit.derived(quantity, extents[axis]), *_number(extents[axis])]
+        if twice and plain != ["1"]:  # the likelier one then is the number
+            more = [*_number(extents[axis]), *more]
         yield _equal(quantity, [*plain, *more], len(plain))
     if whole:
         yield Suggestion((whole,), "launch")

@@ -245,7 +245,11 @@ def test_facts_know_the_least_and_the_greatest(value: AffineExpr, when: tuple[Co
     facts = FACTS.under((more,))
     there = every[_where(when) & _where(more)]
     expected = (there.min(), there.max()) if there.size else (math.inf, -math.inf)
-    assert facts.exact(value, when) == facts.exact_here(value, when) == facts.exact(value, when) == expected
+    assert facts.exact(value, when) == facts.exact(value, when) == expected
+    for low, high in ((expected[0], expected[1]), (-2, 3)):
+        if there.size or high == 3:
+            beyond = bool(((there < low) | (there > high)).any())
+            assert facts.leaves_here(value, int(low), int(high), when) == beyond
     assert facts.feasible(when) == bool(there.size)
     trimmed = FACTS.trim(when)
     assert _where(when).tolist() == (_where(trimmed).tolist() if trimmed is not None else [False] * SIZE)
@@ -283,9 +287,10 @@ def test_what_holds_here_is_known_apart_from_what_holds_always() -> None:
     assert facts.bounds(AffineExpr.of("_l0")) == (0, 3) == facts.bounds_here(AffineExpr.of("_l0"))
     assert facts.bounds(AffineExpr.of("_l1")) == (0, 1)
     assert facts.exact(N) == facts.bounds(N) == (1, math.inf)
-    assert facts.exact_here(N) == facts.bounds_here(N) == (8, 8)
+    assert facts.bounds_here(N) == (8, 8) and not facts.leaves_here(N, 8, 8, ())
+    assert facts.leaves_here(N, 9, 20, ()) and facts.leaves_here(N, 1, 7, ())
     under = facts.under(((Constraint(-N + 5),),), _c=((0, 9), (0, 1)))
-    assert under.exact(N) == (1, 5) and under.exact_here(N) == (math.inf, -math.inf)
+    assert under.exact(N) == (1, 5) and not under.leaves_here(N, 9, 20, ()), "it never runs here"
     assert (under.bounds(AffineExpr.of("_c")), under.bounds_here(AffineExpr.of("_c"))) == ((0, 9), (0, 1))
     assert under.block((4, 2)).bounds(AffineExpr.of("_l0")) == (0, 3)
     assert facts.bounds(AffineExpr.of("other")) == (-math.inf, math.inf)

@@ -201,10 +201,14 @@ def _below(limit: AffineExpr, divisor: int | AffineExpr) -> AffineExpr | None:
 
 def _multiplied(ones: Sequence[AffineExpr], others: Sequence[AffineExpr], parts: set[Key]) -> list[AffineExpr]:
     """The products of two expressions that need no products of symbols but ``parts``."""
+    keys = {symbol: _key(factors_of(symbol)) for one in (*ones, *others) for symbol, _ in one.terms}
+    fits = {
+        (s, t): tuple(sorted((*first, *second))) in parts for s, first in keys.items() for t, second in keys.items()
+    }
     found: dict[AffineExpr, None] = {}
     for position, one in enumerate(ones):
         for other in others[position:] if ones == others else others:
-            if all(_key((*factors_of(s), *factors_of(t))) in parts for s, _ in one.terms for t, _ in other.terms):
+            if all(fits[s, t] for s, _ in one.terms for t, _ in other.terms):
                 found[product(one, other)] = None
     return list(found)
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Formula, conjunction
+from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Formula, conjunction, contradictory
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, Term, isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text
@@ -51,13 +51,19 @@ class Facts:
     formula: Formula = TRUE
     unknown: UnknownValues | None = field(default=None, compare=False, repr=False)
     _known: dict[tuple[AffineExpr, Case], Interval] = field(default_factory=dict, compare=False, repr=False)
+    # Blocks of all shapes share this one: a shape counts only where a lane is named.
+    _possible: dict[tuple[frozenset[Constraint], tuple[Interval, ...]], bool] = field(
+        default_factory=dict, compare=False, repr=False
+    )
     _blocks: dict[tuple[int, ...], Facts] = field(default_factory=dict, compare=False, repr=False)
 
     def block(self, shape: tuple[int, ...]) -> Facts:
         """The facts with a block's lanes added."""
         lanes = {lane(axis): (0, extent - 1) for axis, extent in enumerate(shape)}
         if shape not in self._blocks:
-            self._blocks[shape] = Facts({**self.ranges, **lanes}, {**self.here, **lanes}, self.formula, self.unknown)
+            self._blocks[shape] = Facts(
+                {**self.ranges, **lanes}, {**self.here, **lanes}, self.formula, self.unknown, _possible=self._possible
+            )
         return self._blocks[shape]
 
     def under(self, formula: Formula, **ranges: tuple[Interval, Interval]) -> Facts:
@@ -84,23 +90,34 @@ class Facts:
         """
         key = (expression, when)
         if key not in self._known:
-            self._known[key] = self._exact(expression, when, self.ranges)
+            self._known[key] = self._exact(expression, when)
         return self._known[key]
 
-    def exact_here(self, expression: AffineExpr, when: Case = ()) -> Interval:
-        """The interval of `exact`, for this launch."""
-        return self.exact(expression, when) if self.here == self.ranges else self._exact(expression, when, self.here)
+    def leaves_here(self, expression: AffineExpr, low: int, high: int, when: Case) -> bool:
+        """Whether ``expression`` may be less than ``low`` or more than ``high`` under ``when``, in this launch.
 
-    def _exact(self, expression: AffineExpr, when: Case, ranges: Ranges) -> Interval:
+        True where isl finds no answer.
+        """
         try:
             with effort(_("the range of an expression")):
-                found = self._set(conjunction(self.formula, (when,)), expression, ranges, f"{expression.isl} = value_")
+                formula = conjunction(self.formula, (when,))
+                beyond = f"{expression.isl} = value_ and (value_ < {low} or value_ > {high})"
+                return not self._set(formula, expression, self.here, beyond).is_empty()
+        except TooHard:
+            return True
+
+    def _exact(self, expression: AffineExpr, when: Case) -> Interval:
+        try:
+            with effort(_("the range of an expression")):
+                found = self._set(
+                    conjunction(self.formula, (when,)), expression, self.ranges, f"{expression.isl} = value_"
+                )
                 if found.is_empty():
                     return math.inf, -math.inf
                 last = found.dim(isl.dim_type.set) - 1
                 low, high = found.dim_min_val(last), found.dim_max_val(last)
         except TooHard:
-            return interval(expression, ranges)
+            return interval(expression, self.ranges)
         return (
             low.to_python() if low.is_int() else -math.inf,
             high.to_python() if high.is_int() else math.inf,
@@ -108,14 +125,22 @@ class Facts:
 
     def feasible(self, when: Case) -> bool:
         """Whether ``when`` can hold, as far as isl knows."""
-        for case in conjunction(self.formula, (when,)):
+        given = (c for case in (when, *self.formula) for c in case)
+        named = {name for c in given for name in c.expression.names if name.startswith("_l")}
+        key = frozenset(when), tuple(self.ranges.get(name, EVERYTHING) for name in sorted(named))
+        if key not in self._possible:
             try:
-                with effort(_("whether a case is possible")):
-                    if not self._set((case,), AffineExpr(), self.ranges, "value_ = 0").is_empty():
-                        return True
+                self._possible[key] = any(self._may_hold(case) for case in conjunction(self.formula, (when,)))
             except TooHard:
                 return True
-        return False
+        return self._possible[key]
+
+    def _may_hold(self, case: Case) -> bool:
+        """Whether ``case`` can hold. Raises TooHard."""
+        if contradictory(case):
+            return False
+        with effort(_("whether a case is possible")):
+            return not self._set((case,), AffineExpr(), self.ranges, "value_ = 0").is_empty()
 
     def _set(self, formula: Formula, value: AffineExpr, ranges: Ranges, last: str) -> isl.Set:
         if self.unknown is not None:

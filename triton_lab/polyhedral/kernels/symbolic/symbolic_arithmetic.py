@@ -242,8 +242,7 @@ def fits(value: SymbolicNumber, bits: int, facts: Facts) -> bool:
             continue
         if any(name.startswith("_c") for name in piece.value.names):
             continue  # not its final form, which is checked again
-        low, high = facts.exact_here(piece.value, piece.when)
-        if not (-limit <= low and high < limit) and low <= high:
+        if facts.leaves_here(piece.value, -limit, limit - 1, piece.when):
             return False
     return True
 

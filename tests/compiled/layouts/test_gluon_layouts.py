@@ -54,6 +54,14 @@ def test_registers_are_tritons(builder, layout, shape) -> None:
     assert lab.layout(tl.constexpr(layout), shape) == ours
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("swizzle", [0, 32, 128])
+def test_boxes_of_a_large_buffer_are_in_tritons_order(builder, swizzle: int, transposed: bool) -> None:
+    layout, shape = gl.NVMMASharedLayout(swizzle, 16, 2, transposed=transposed), (512, 512)
+    theirs = builder.to_linear_layout(layout._to_ir(builder), list(shape))
+    assert [list(one) for one in lab.layout(layout, shape).bases["offset"]] == theirs.offset_bases
+
+
 @gluon.jit
 def conflicts(out, registers: gl.constexpr, shared: gl.constexpr):
     gl.store(out, gl.bank_conflicts(registers, shared))

@@ -236,13 +236,14 @@ class Nvmma(SharedLayout):
         inner = attribute_rules.split(self.cga_layout, shape)
         box = self._box(inner)
         tile = Tile(self.rank, OFFSETS)
+        axes = range(self.rank)  # from the axis along which the next box lies
         if not self.swizzling_byte_width:
-            axes = range(self.rank)
-            tile.spread("offset", box, axes if self.transposed else reversed(axes))
+            tile.spread("offset", box, axes if self.transposed else axes[::-1])
+            axes = axes[::-1]
         else:
             tile.bases["offset"] = self._swizzled(box)
             tile.shape = list(box)
-        return tile.fit(shape, range(self.rank), self.cga_layout, filler="offset")
+        return tile.fit(shape, axes, self.cga_layout, filler="offset")
 
     def _box(self, inner: Sequence[int]) -> list[int]:
         """The box of one TMA instruction: at most 256 along each axis, and one swizzled line along the last."""

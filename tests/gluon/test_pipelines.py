@@ -28,7 +28,9 @@ PLANTED = {
     ("tiles", "init", "without init"): mbarriers.MISUSE,
     ("in_place", "wait", "without store_wait"): buffer_accesses.WRITTEN_WHILE_READ,
     ("product_of_stored", "wait", "without store_wait"): asynchronous_work.STORE_NOT_WAITED,
-    ("in_tensor_memory", "wait", "without wait"): buffer_accesses.PARTITION_RACE,
+    ("in_tensor_memory", "wait", "without wait"): buffer_accesses.USED_BEFORE_WAIT,
+    ("handed_over", "wait", "without wait"): buffer_accesses.PARTITION_RACE,
+    ("fed_product", "wait", "without wait"): buffer_accesses.USED_BEFORE_WAIT,
     ("three_partitions", "fence", "without fence_async_shared"): buffer_accesses.MISSING_FENCE,
     ("three_partitions", "count", "init counts 2"): mbarriers.PHASE_NEVER_ENDS,
 }
@@ -54,6 +56,16 @@ def test_a_bug_is_named(kernel: str, kind: str, change: str, tmp_path: Path) -> 
     found = [outcome(case, bug, tmp_path, number) for number, bug in enumerate(planted)]
     assert PLANTED[kernel, kind, change] in [one.rule for one in found]
     assert all(one.line for one in found), "each at a line"
+
+
+@pytest.mark.parametrize(("kernel", "line"), [("handed_over", 39), ("three_partitions", 84)])
+def test_a_barrier_that_runs_ahead_of_its_waits_says_so(kernel: str, line: int, tmp_path: Path) -> None:
+    case = next(one for one in DEEPEST if one.kernel == kernel)
+    every = bugs(Path(str(case.module.__file__)), kernel)
+    (bug,) = [one for one in every if (one.line, one.change) == (line, "without wait")]
+    found = outcome(case, bug, tmp_path, 0)
+    assert found.rule == mbarriers.PHASE_NEVER_ENDS
+    assert "two" in found.message and "arrivals have come" not in found.message
 
 
 @pytest.mark.parametrize("kernel", ["product_of_stored", "product_from_registers", "tiles"])

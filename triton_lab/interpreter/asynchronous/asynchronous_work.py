@@ -76,11 +76,6 @@ class Asynchronous:
         """Whether anything in the kernel goes through the async proxy, so that fences matter."""
         return bool(self._fences) and any(op.name.startswith("ttng.") for op in self._plan.walk())
 
-    @property
-    def is_parted(self) -> bool:
-        """Whether partitions of warps run."""
-        return self.partitions is not None
-
     def clock(self, programs: Array) -> tuple[int, Array]:
         """The number of the partition that runs, and what these programs of it know: ``(programs, partitions)``."""
         if self.partitions is None:

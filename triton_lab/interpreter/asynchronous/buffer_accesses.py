@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.asynchronous.partitions import Partitions
 from triton_lab.interpreter.asynchronous.shared_views import SharedView
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.ir import Op
@@ -80,7 +81,7 @@ class Clocks(Protocol):
     @property
     def has_proxies(self) -> bool: ...
     @property
-    def is_parted(self) -> bool: ...
+    def partitions(self) -> Partitions | None: ...
     def clock(self, programs: Array) -> tuple[int, Array]: ...
     def touched(self, accesses: BufferAccesses) -> None: ...
 
@@ -112,15 +113,17 @@ class BufferAccesses:
         Returns what was noted for other partitions.
         """
         in_bounds(view, programs)
+        partitions = self.clocks.partitions
+        if partitions is not None and not writes and len(view.unwritten(programs)):
+            partitions.pause()  # what another partition is about to copy here is then pending
         self._check_pending(view, programs, writes, queue)
+        if partitions is not None:
+            self._check_order(view, programs, op, writes)
         if fenced and view.buffer.shared and self.clocks.has_proxies:
             self._check_fences(view, programs, writes)
-        parted = self.clocks.is_parted
-        if parted:
-            self._check_order(view, programs, op, writes)
         if queue in ("", "copies") and self.clocks.has_proxies:
             self._note(self.generic, view, programs, op, writes)
-        if not parted:
+        if partitions is None:
             return None
         noted = self._note(self.ordered, view, programs, op, writes)
         if ends_later:

@@ -27,6 +27,8 @@ PHASE_NEVER_ENDS = "phase-never-ends"
 class BarrierStates:
     """The barriers in one buffer, for each program and each 8 bytes. A count of 0 is a barrier not initialised.
 
+    ``phase`` counts the phases that have ended, ``seen`` those that had ended when a wait last was over; ``missed``:
+    two ended without a wait between them.
     ``arrived`` is what those know that have arrived in this phase, ``released`` those of the phases that have ended:
     the clocks of the partitions, ``(programs, barriers, partitions)``.
     """
@@ -37,6 +39,8 @@ class BarrierStates:
         self.left = np.zeros(shape, np.int64)
         self.bytes = np.zeros(shape, np.int64)
         self.phase = np.zeros(shape, np.int64)
+        self.seen = np.zeros(shape, np.int64)
+        self.missed = np.zeros(shape, bool)
         self.arrived = np.zeros((*shape, 0), np.int64)
         self.released = np.zeros((*shape, 0), np.int64)
 
@@ -68,8 +72,10 @@ class MBarrier:
             told = _("{name} is already initialised").format(name=self.name)
             hint = _("Initialise it once, or call mbarrier.invalidate before it is initialised again.")
             raise KernelError(told, None, self.programs[again], rule=MISUSE, hint=hint)
-        for array, value in ((self.all.count, count), (self.all.left, count), (self.all.bytes, 0), (self.all.phase, 0)):
-            array[self.at] = value
+        for array in (self.all.count, self.all.left):
+            array[self.at] = count
+        for array in (self.all.bytes, self.all.phase, self.all.seen, self.all.missed):
+            array[self.at] = 0
 
     def invalidate(self) -> None:
         """Make plain memory of it."""
@@ -110,6 +116,20 @@ class MBarrier:
         found: Array = self.all.phase[self.at] % 2 == parity % 2
         return found
 
+    def see(self) -> None:
+        """A wait is over."""
+        self.all.missed[self.at] |= self._unseen() > 1
+        self.all.seen[self.at] = self.all.phase[self.at]
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether two phases of the first program ended without a wait between them. A wait cannot know them apart."""
+        return bool(self.all.missed[self.at][0] or self._unseen()[0] > 1)
+
+    def _unseen(self) -> Array:
+        found: Array = self.all.phase[self.at] - self.all.seen[self.at]
+        return found
+
     def released(self, partitions: int) -> Array:
         """What those knew that arrived in the phases that have ended: ``(programs, partitions)``."""
         self.all.know(partitions)
@@ -118,6 +138,8 @@ class MBarrier:
 
     def told(self) -> str:
         """How far the phase of the first program is."""
+        if self.is_missed:
+            return _("two of its phases have ended without a wait between them")
         count, left, size = (int(array[self.at][0]) for array in (self.all.count, self.all.left, self.all.bytes))
         if size < 0:
             told = _("{arrived} of {count} arrivals have come, and {size} more bytes have landed than were expected")

@@ -111,17 +111,23 @@ def wait_barrier(frame: Frame, op: Op, *operands: Value) -> None:
         if asynchronous.land_next(frame.programs[rows], some, op):
             continue
         name = view.buffer.name or _("the barrier")
+        left = MBarrier(some, frame.programs[rows])
         told = _("the wait for phase {phase} of {name} never ends: {state}").format(
-            name=name, phase=int(parity[rows[0]]), state=MBarrier(some, frame.programs[rows]).told()
+            name=name, phase=int(parity[rows[0]]), state=left.told()
         )
-        hint = _(
-            "Compare what the phase expects with what arrives: the count of mbarrier.init, the arrivals, the bytes "
-            "of mbarrier.expect. Check the phase: it starts at 0 and changes with each use."
+        hint = (
+            _("Let what arrives at {name} wait until the phase before was waited for.").format(name=name)
+            if left.is_missed
+            else _(
+                "Compare what the phase expects with what arrives: the count of mbarrier.init, the arrivals, the bytes "
+                "of mbarrier.expect. Check the phase: it starts at 0 and changes with each use."
+            )
         )
         reason = Deadlock(told, op, frame.programs[rows], rule=PHASE_NEVER_ENDS, hint=hint)
         if asynchronous.partitions is None:
             raise reason
         asynchronous.partitions.wait(reason)
+    bar.see()
     if asynchronous.partitions is not None:
         asynchronous.partitions.learn(frame.programs, bar.released(asynchronous.partitions.count))
     asynchronous.tell("waited", op, frame.programs, view)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ import torch
 from triton.compiler.errors import CompilationError
 from triton.experimental import gluon
 from triton.experimental.gluon.language.nvidia import blackwell
+from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
+from triton.experimental.gluon.nvidia import hopper
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 from tests.gluon import hopper_products, operations
@@ -154,3 +158,22 @@ def test_a_view_of_several_buffers_at_once_is_refused_and_one_of_them_is_not(lay
     with pytest.raises(CompilationError, match=f"{called}.*\\(2, 64, 64\\).*buffer.index"):
         view_kernel[(1,)](layout, TURNED=called == "permute", PART=False)
     view_kernel[(1,)](layout, TURNED=called == "permute", PART=True)
+
+
+@gluon.jit
+def image_kernel(x_desc):
+    box = gl.allocate_shared_memory(x_desc.dtype, x_desc.block_shape, x_desc.layout)
+    bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.init(bar, count=1)
+    tma.async_load_im2col(x_desc, [0, 0, 0, 0], [0, 0], bar, box)
+
+
+@newest
+def test_a_copy_of_image_patches_is_refused_at_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRITON_LAB_VERIFY")  # which holds a plan only to what is run
+    x, layout = torch.zeros(1, 4, 4, 32), gl.NVMMASharedLayout(128, 32, 2)
+    corners = {"pixel_box_lower_corner": [0, 0], "pixel_box_upper_corner": [0, 0]}
+    described = hopper.TensorDescriptorIm2Col.from_tensor(x, [16, 32], layout, element_strides=[1] * 4, **corners)
+    with pytest.raises(Unsupported, match="im2col") as caught:
+        image_kernel[(1,)](described)
+    assert caught.value.op.location.line == inspect.getsourcelines(image_kernel.fn)[1] + 5

@@ -31,6 +31,7 @@ from triton_lab.ir.types import parse_type
         # Before and after Triton 3.8.
         ("!tt.tensordesc<tensor<8x16xsi32>>", Type("desc", (), Type("i32", (8, 16))), 64),
         ("!tt.tensordesc<8x16xui32>", Type("desc", (), Type("ui32", (8, 16))), 64),
+        ("!ttng.tensordesc_im2col<8x16xf16, #ttg.a<{b = 1}>>", Type("desc", (), Type("f16", (8, 16))), 64),
         ("tensor<32xi32, #ttg.blocked<{a = [1], b = [2]}>>", Type("i32", (32,)), 32),
     ],
 )

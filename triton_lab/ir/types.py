@@ -102,8 +102,8 @@ def parse_type(text: str) -> Type:
         return Type("token")
     if text.startswith("!ttg.memdesc<"):
         return _shared(text[len("!ttg.memdesc<") : -1])
-    if text.startswith("!tt.tensordesc<"):
-        inside = text[len("!tt.tensordesc<") : -1]
+    if text.startswith(("!tt.tensordesc<", "!ttng.tensordesc_im2col<")):
+        inside = text[text.index("<") + 1 : -1]
         return Type("desc", (), parse_type(inside if inside.startswith("tensor<") else f"tensor<{inside}>"))
     if text in ("index", "none") or re.fullmatch(r"(?:[su]?i|f|bf)\d+|f(?:8|6|4)E\w+|tf32", text):
         return Type(text.removeprefix("s"))

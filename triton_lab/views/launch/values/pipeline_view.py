@@ -29,7 +29,7 @@ LOOKS = {
     "wait": ("warning", 0.55, N_("the warps wait")),
     "fills": ("accent", 0.25, N_("a buffer is being filled: do not access it")),
     "full": ("good", 0.45, N_("it holds data")),
-    "reads": ("number", 0.45, N_("it is being read: do not write it")),
+    "reads": ("number", 0.85, N_("it is being read: do not write it")),
     "phase": ("mark", 0.35, N_("phase of a barrier: 0 or 1")),
 }
 

@@ -246,6 +246,8 @@ def test_a_line_lights_up_what_it_touches_and_an_element_its_line(lab: Lab) -> N
         card.locator(".tl-overlay:visible").nth(number).blur()
         expect(cell.locator(LIT)).to_have_count(0)
 
+    card.get_by_role("tab", name="Timeline", exact=True).locator("visible=true").click()
+    card.get_by_role("tab", name="y_ptr", exact=True).locator("visible=true").click()
     in_tab("Timeline", 0, "tl.store(y_ptr")
     in_tab("Grid", 1, "tl.store(y_ptr")
     in_tab("Origins", 0, "tl.store(y_ptr")

@@ -88,7 +88,7 @@ def test_a_saved_notebook_is_live_without_its_kernel(lab: Lab, front: str) -> No
     notebook.run_all()
     picks(notebook.cell(1).locator(".tl-card"), 5)
     large = notebook.cell(2).locator(".tl-card")
-    tab(large, "Timeline").click()
+    tab(large, "Accesses").click()
     expect(large.get_by_role("tabpanel", name="out_ptr").locator("canvas:visible").first).to_be_visible()
     before = lab.page.evaluate(_KEPT, 2)
     tab(large, "y_ptr").click()
@@ -110,7 +110,7 @@ def test_a_saved_notebook_is_live_without_its_kernel(lab: Lab, front: str) -> No
     lab.screenshot(f"saved-{front}", notebook.cell(1))
     # What was opened was saved; what was not says what to do, in its place.
     large = notebook.cell(2).locator(".tl-card")
-    tab(large, "Timeline").click()
+    tab(large, "Accesses").click()
     expect(large.get_by_role("tabpanel", name="out_ptr").locator("canvas:visible").first).to_be_visible()
     expect(large.get_by_text(UNOPENED)).to_have_count(0)
     tab(large, "Grid").click()

@@ -134,12 +134,12 @@ def more_bytes_expected_than_come(mended: bool) -> None:
 def taking(y_ptr, buffer, full, MENDED: tl.constexpr):
     if MENDED:
         mbarrier.wait(full, 0)
-    gl.store(y_ptr + gl.arange(0, 128, layout=LINE), buffer.load(LINE))
+    gl.store(y_ptr + gl.arange(0, 128, layout=LINE), buffer.load(LINE))  # BUG
 
 
 @gluon.jit
 def giving(x_ptr, buffer, full, MENDED: tl.constexpr):
-    buffer.store(gl.load(x_ptr + gl.arange(0, 128, layout=WARP)))  # BUG
+    buffer.store(gl.load(x_ptr + gl.arange(0, 128, layout=WARP)))
     mbarrier.arrive(full, count=1)
 
 
@@ -151,7 +151,7 @@ def parted_kernel(x_ptr, y_ptr, MENDED: tl.constexpr):
     gl.warp_specialize([(taking, (y_ptr, buffer, full, MENDED)), (giving, (x_ptr, buffer, full, MENDED))], [1], [24])
 
 
-@plant(giving, "partition-race", programs={0})
+@plant(taking, "partition-race", programs={0})
 def taken_before_it_is_given(mended: bool) -> None:
     """One partition reads the buffer without waiting for the one that fills it."""
     parted_kernel[(1,)](torch.randn(128), torch.zeros(128), MENDED=mended)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.launch.debugging.kernels import launched, stopping, summed
+from tests.launch.debugging.kernels import SIZE, launched, stopping, summed
 from triton_lab.launch.debugging.block_expression import ConditionError
 from triton_lab.launch.debugging.breakpoints import BreakpointError
 from triton_lab.launch.launch import Launch
@@ -36,6 +36,13 @@ def test_of_two_lines_after_one_step_the_first_is_named(sums: Launch) -> None:
     view = launched(stopping).plot.debugger(2, [stopping.starting_line_number + 7])
     assert view.lines == [stopping.starting_line_number + 6, stopping.starting_line_number + 7]
     assert view.scene()["lines"] == view.lines[:1]
+
+
+def test_the_steps_next_to_the_stop_have_their_numbers(sums: Launch) -> None:
+    view = sums.plot.debugger(1, [(FIRST + 8, "k == 2")])
+    view.steps.numbers = 3 * SIZE
+    kept = [k for k, step in enumerate(view.scene()["steps"]["steps"]) if step["block"] is not None]
+    assert view.stops[0] in kept and max(abs(k - view.stops[0]) for k in kept) < len(view.steps.trace) / 2
 
 
 def test_watched_expressions_have_their_value_at_each_step(sums: Launch) -> None:

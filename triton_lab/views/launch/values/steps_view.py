@@ -215,16 +215,24 @@ class Steps(View):
                 left -= 1
         return {"kind": "assigned", "program": self.program, "values": list(found.values())}
 
+    def _with_numbers(self) -> set[int]:
+        """The steps whose numbers the scene has: as many as it has room for, those next to the step shown first."""
+        found: set[int] = set()
+        left = self.numbers
+        for step in sorted(self.trace.steps, key=lambda one: abs(one.number - self.step)):
+            if step.values.size <= left:
+                found.add(step.number)
+                left -= step.values.size
+        return found
+
     def scene(self) -> StepsScene:
         """The steps of this program."""
         shapes: list[tuple[int, ...]] = []
         steps: list[StepScene] = []
-        left = self.numbers
+        with_numbers = self._with_numbers()
         for step in self.trace.steps:
             if step.values.shape not in shapes:
                 shapes.append(step.values.shape)
-            kept = step.values.size <= left
-            left -= step.values.size if kept else 0
             block, value = self.shown(step)
             low, high = _ends(block, step)
             exact = block.dtype.itemsize > 4 or block.dtype.kind in "iu"
@@ -238,7 +246,7 @@ class Steps(View):
                     "shape": shapes.index(step.values.shape),
                     "ends": (low, high),
                     "block": buffer(as_float(block).astype(np.float64 if exact else np.float32).reshape(-1))
-                    if kept
+                    if step.number in with_numbers
                     else None,
                     "mask": None
                     if step.mask is None or step.mask.all()

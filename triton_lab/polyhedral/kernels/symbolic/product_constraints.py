@@ -67,6 +67,8 @@ def lifted(constraints: Sequence[Constraint], more: Iterable[AffineExpr], bounds
     equal = [c.expression for c in constraints if c.equality]
     quotients = sorted(_quotients([*factors, *terms]), key=_depth)
     for quotient in quotients:
+        for fact in _with_quotient(quotient, known):
+            new[fact] = None
         for fact in _tops(quotient, [*known, *new], equal):
             new[fact] = None
             for given in known:  # with the bound in its place
@@ -139,6 +141,20 @@ def _ends(one: AffineExpr, factors: set[Symbol], bounds: Bounds) -> Iterator[Aff
             most = bounds(one - AffineExpr.of(symbol) * coefficient)[1]
             if math.isfinite(most):
                 yield AffineExpr.of(symbol) * coefficient + int(most)
+
+
+def _with_quotient(quotient: Quotient | QuotientTerm, known: Iterable[AffineExpr]) -> Iterator[AffineExpr]:
+    """Bounds of a size as bounds of its quotient: h - d >= 0 gives h - 2 floor(d / 2) >= 0.
+
+    isl finds them, too, but products with the quotient need them written out.
+    """
+    if isinstance(quotient, Quotient) and len(quotient.numerator.terms) == 1:
+        ((symbol, factor),) = quotient.numerator.terms
+        rest = quotient.numerator - AffineExpr.of(quotient) * quotient.divisor
+        for one in known:
+            times = -one.coefficients.get(symbol, 0)
+            if times > 0 and factor == 1 and len(one.terms) > 1:
+                yield one + rest * times
 
 
 def _quotients(symbols: Iterable[Symbol]) -> set[Quotient | QuotientTerm]:

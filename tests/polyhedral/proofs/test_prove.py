@@ -174,3 +174,43 @@ def test_a_launch_that_does_not_run_writes_nothing() -> None:
     x, out = torch.ones(8), torch.full((8,), 7.0)
     lab.prove(add_kernel, grid=(1,), x_ptr=x, y_ptr=x, out_ptr=out, n=8, BLOCK=8)
     assert bool((out == 7).all())
+
+
+@triton.jit
+def heads_kernel(x_ptr, heads, size, turned, BLOCK: tl.constexpr):
+    """Doubles the first numbers of each head."""
+    half = turned // 2
+    for start in range(0, heads * half, BLOCK):
+        place = start + tl.arange(0, BLOCK)
+        inside = place < heads * half
+        x = x_ptr + (place // half).to(tl.int64) * size + place % half
+        tl.store(x, tl.load(x, mask=inside, other=0.0) * 2, mask=inside)
+
+
+def test_an_order_of_two_sizes_is_assumed_where_the_proof_needs_it_and_compared_with_later_launches() -> None:
+    def launch(size: int, turned: int) -> Any:
+        return _recorded(lambda: heads_kernel[(1,)](torch.ones(3 * size), 3, size, turned, BLOCK=32))
+
+    order = "turned <= size"
+    proof = lab.prove(launch(8, 8), refute=False)
+    assert _outcomes(proof) == [PROVED] * 2 and order in _texts(proof) and "size <= turned" not in _texts(proof)
+    assert not launch(9, 6).remark
+    # With one head nothing leaves the tensor.
+    assert order in launch(6, 7).remark
+    without = lab.prove(launch(8, 8), assume=[f"not {order}"], refute=False)
+    assert order not in _texts(without)
+
+
+@triton.jit
+def both_sizes_kernel(x_ptr, y_ptr, n, m, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    tl.store(y_ptr + lane, tl.load(x_ptr + lane, mask=lane < n, other=0.0), mask=lane < n)
+    tl.store(y_ptr + lane, 0.0, mask=lane < m)
+
+
+def test_no_order_of_two_sizes_is_assumed_that_only_masks_compare() -> None:
+    # y may have fewer elements than x: that is no assumption, it is a fault.
+    launch = _recorded(lambda: both_sizes_kernel[(1,)](torch.ones(16), torch.ones(20), 16, 20, BLOCK=32))
+    proof = lab.prove(launch)
+    assert not {one for one in _texts(proof) if "<=" in one}
+    assert proof.accesses[1].kind == "store" and proof.accesses[1].outcome != PROVED

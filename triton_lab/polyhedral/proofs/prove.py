@@ -17,6 +17,7 @@ from triton_lab.launch.recording.proved_assumptions import remember
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import TooHard, series
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
+from triton_lab.polyhedral.kernels.symbolic.symbolic_values import Unknown
 from triton_lab.polyhedral.proofs.access_bounds import decided, depends_on_memory
 from triton_lab.polyhedral.proofs.masked_results import masked_lanes_proof
 from triton_lab.polyhedral.proofs.overflow_bounds import overflow_proof
@@ -26,7 +27,12 @@ from triton_lab.polyhedral.proofs.proof_model import ProofModel, model_of
 from triton_lab.polyhedral.proofs.property_refutation import with_refutations
 from triton_lab.polyhedral.proofs.refutation import refuted
 from triton_lab.polyhedral.proofs.sizes import Sizes, sizes_of
-from triton_lab.polyhedral.proofs.suggested_assumptions import Suggestion, suggested, without_removed
+from triton_lab.polyhedral.proofs.suggested_assumptions import (
+    Suggestion,
+    other_options,
+    suggested,
+    without_removed,
+)
 from triton_lab.polyhedral.proofs.unrun_kernels import alike, typed_launch, unrun
 from triton_lab.polyhedral.proofs.written_elements import written_proofs
 
@@ -35,6 +41,8 @@ SECONDS = 3.0
 _Found = tuple[Sizes, ProofModel, tuple[AccessProof, ...]]
 # So many other assumptions than the likeliest are tried.
 _MOST_TRIES = 40
+# So many orders of two sizes are assumed at first.
+_MOST_ORDERS = 4
 
 
 def prove(
@@ -156,10 +164,15 @@ def most_proved(
     options = [0] * len(suggestions)
     best = tried(options, None)
     assert best is not None
+    ordered = _ordered(suggestions, best)
+    if ordered:
+        other = [1 if k in ordered else one for k, one in enumerate(options)]
+        with suppress(TooHard, ValueError):
+            best, options = tried(other, None) or best, other
     tries, improved = 0, True
     while improved and tries < _MOST_TRIES:
         improved = False
-        for other in _others(suggestions, options):
+        for other in other_options(suggestions, options):
             if all(one.outcome == PROVED for one in best[2]) or tries >= _MOST_TRIES:
                 break
             changed = [s for s, old, new in zip(suggestions, options, other, strict=True) if old != new]
@@ -172,8 +185,8 @@ def most_proved(
                 continue
             if found is not None and _proved(found[2]) > _proved(best[2]):
                 best, options[:], improved = found, other, True
-    for position, suggestion in enumerate(suggestions):  # what tensors hold is assumed only where it is needed
-        if suggestion.helps and suggestion.options[options[position]] is not None:
+    for position, suggestion in enumerate(suggestions):  # orders, and what tensors hold, only where they are needed
+        if (suggestion.helps or suggestion.order) and suggestion.options[options[position]] is not None:
             other = [suggestion.options.index(None) if k == position else one for k, one in enumerate(options)]
             with suppress(TooHard, ValueError):
                 found = tried(other, None)
@@ -183,23 +196,18 @@ def most_proved(
     return *best, frozenset(doubtful)
 
 
-def _others(suggestions: Sequence[Suggestion], options: Sequence[int]) -> Iterator[list[int]]:
-    """The options with one changed, the likely ones of all first; then those of one tensor as numbers, all at once.
-
-    ``options`` may change meanwhile.
-    """
-    most = max((len(s.options) for s in suggestions), default=0)
-    for number in range(most):
-        for position in sorted(range(len(suggestions)), key=lambda k: _rank(suggestions[k])):
-            if number < len(suggestions[position].options) and number != options[position]:
-                yield [number if k == position else one for k, one in enumerate(options)]
-    for subject in dict.fromkeys(s.subject for s in suggestions if s.origin == "launch"):
-        yield [len(s.options) - 1 if s.subject == subject else one for s, one in zip(suggestions, options, strict=True)]
-
-
-def _rank(suggestion: Suggestion) -> int:
-    """What tensors hold is tried first, the grid last."""
-    return 0 if suggestion.helps else 2 if suggestion.origin == "grid" else 1
+def _ordered(suggestions: Sequence[Suggestion], found: _Found) -> list[int]:
+    """The orders of two sizes that are both in an address that is not proved, by their positions."""
+    _sizes, model, accesses = found
+    left = {one.op for one in accesses if one.outcome != PROVED}
+    texts = [
+        {model.sizes.free[name] for name in piece.value.names if name in model.sizes.free}
+        for touch in model.touches
+        if touch.op.index in left and not isinstance(touch.pointer, Unknown)
+        for piece in touch.pointer.pieces
+    ]
+    every = [k for k, s in enumerate(suggestions) if s.order and any(names.issuperset(s.order) for names in texts)]
+    return every[:_MOST_ORDERS]
 
 
 def _may_help(suggestion: Suggestion, found: _Found) -> bool:

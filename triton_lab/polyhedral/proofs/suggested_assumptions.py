@@ -15,13 +15,15 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.proofs.index_contents import bounds_of, divisors, indexed
 from triton_lab.polyhedral.proofs.launch_grid import grid_texts, passed_sizes
 from triton_lab.polyhedral.proofs.proof import Assumption
-from triton_lab.polyhedral.proofs.size_fit import SizeFit, Values
+from triton_lab.polyhedral.proofs.size_fit import SizeFit, Values, is_stride
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 # The most expressions that are tried for the size of a tensor that no launch shows.
 _MOST_WAYS = 8
+# So many sizes are compared with each other.
+_MOST_ORDERED = 8
 # A grid is seldom a size rounded up or down.
 _ROUNDED = re.compile(r", (\w+)\) \* \1$|//")
 
@@ -31,13 +33,15 @@ class Suggestion:
     """What may be assumed of one size: one of ``options``, the likeliest first. None: it is free.
 
     The first ``plain`` of them are more than a guess: the size is that of an argument. ``helps`` are the accesses that
-    what a tensor holds may prove.
+    what a tensor holds may prove. ``order`` are the two sizes of which one is at most the other: that is assumed only
+    where both are in an address that is not proved without it.
     """
 
     options: tuple[str | None, ...]
     origin: Literal["launch", "kernel", "grid", "compiler"]
     plain: int = 1
     helps: frozenset[int] = frozenset()
+    order: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -73,6 +77,30 @@ def without_removed(suggestions: Sequence[Suggestion], given: Sequence[str]) -> 
     ]
     left = [s for s in kept if any(text is not None for text in s.options)]
     return left, [text for text in given if not text.strip().startswith("not ")]
+
+
+def other_options(suggestions: Sequence[Suggestion], options: Sequence[int]) -> Iterator[list[int]]:
+    """The options with one changed, the likely ones of all first; then those of one tensor as numbers, all at once.
+
+    ``options`` may change meanwhile.
+    """
+    most = max((len(s.options) for s in suggestions), default=0)
+    for number in range(most):
+        for position in sorted(range(len(suggestions)), key=lambda k: _rank(suggestions[k])):
+            if suggestions[position].order:
+                continue
+            if number < len(suggestions[position].options) and number != options[position]:
+                yield [number if k == position else one for k, one in enumerate(options)]
+    for subject in dict.fromkeys(s.subject for s in suggestions if s.origin == "launch" and not s.order):
+        yield [
+            len(s.options) - 1 if s.subject == subject and not s.order else one
+            for s, one in zip(suggestions, options, strict=True)
+        ]
+
+
+def _rank(suggestion: Suggestion) -> int:
+    """What tensors hold is tried first, the grid last."""
+    return 0 if suggestion.helps else 2 if suggestion.origin == "grid" else 1
 
 
 def suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool) -> list[Suggestion]:
@@ -122,6 +150,7 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
         bounds = bounds_of(launches, name, touched)
         if bounds:
             yield Suggestion((*bounds, None), "launch", len(bounds) + 1, ops)
+    yield from _orders(fit)
     for axis, text in enumerate(grid_texts(first)):
         extents = tuple(one.grid[axis] for one in launches)
         quantity = f"grid[{axis}]"
@@ -140,6 +169,14 @@ def _suggested(launches: Sequence[Launch], written: frozenset[str], sized: bool)
         yield Suggestion(
             tuple(None if one is None else f"grid[{axis}] == {one}" for one in ways), "grid", len(ways) - 2
         )
+
+
+def _orders(fit: SizeFit) -> Iterator[Suggestion]:
+    """Of each two sizes, that one is at most the other, where that is so in all launches."""
+    sizes = [(name, values) for name, values in fit.sizes.items() if not is_stride(name)][:_MOST_ORDERED]
+    for (one, first), (other, second) in itertools.permutations(sizes, 2):
+        if all(a <= b for a, b in zip(first, second, strict=True)):
+            yield Suggestion((None, f"{one} <= {other}"), "launch", 2, order=(one, other))
 
 
 def _computes(launches: Sequence[Launch], text: str | None, axis: int) -> bool:

@@ -64,7 +64,7 @@ def reverse(x: Any) -> Any:
             {"found": 768, "most": 384},
         ),
         ("reverse", reverse, {"found": 1, "least": 16}),
-        ("total", total, {"found": 64, "most": 4}),
+        ("total", total, {"found": 64, "most": 16}),
     ],
     ids=["launched", "programs", "once", "wide", "atomics"],
 )

@@ -10,17 +10,22 @@ from triton_lab import messages
 from triton_lab.course.answer_fault import AnswerFault, returned
 from triton_lab.course.attempt import Other, Placed
 from triton_lab.course.launch_work import arguments_of
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
     import torch
 
+    from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
 
 _PATIENCE = 2.0  # seconds for the reason of a wrong answer
 
 
-def unlike_in_kind(results: Sequence[Placed | Other], expected: Sequence[torch.Tensor], on: str) -> AnswerFault | None:
+def unlike_in_kind(
+    results: Sequence[Placed | Other], expected: Sequence[torch.Tensor], on: str, contiguous: bool = False
+) -> AnswerFault | None:
     if len(results) != len(expected):
         want = messages.count(len(expected), "tensor")
         return AnswerFault(
@@ -44,6 +49,13 @@ def unlike_in_kind(results: Sequence[Placed | Other], expected: Sequence[torch.T
             return AnswerFault(
                 _("The result is {name}, but must be {name2}.").format(
                     name=_name(result.dtype), name2=_name(wanted.dtype)
+                ),
+                on,
+            )
+        if contiguous and not result.is_contiguous():
+            return AnswerFault(
+                _("The result has strides {strides}, but must be contiguous, with strides {wanted}.").format(
+                    strides=result.stride(), wanted=wanted.contiguous().stride()
                 ),
                 on,
             )
@@ -84,8 +96,44 @@ def unlike(
             )
             message = _("{which} is {values}: {by}.{others}").format(which=which, values=values, by=by, others=others)
         picture = _picture(launch, argument, program, wanted)
-        return AnswerFault(message, on, launch, picture, lines=_reason(launch, argument, wanted))
+        lines = converted(launches, placed) if launch is None else _reason(launch, argument, wanted)
+        return AnswerFault(message, on, launch, picture, lines=lines)
     return None
+
+
+def converted(launches: Sequence[Launch], placed: Placed) -> tuple[str, ...]:
+    """A line about a result that a launch stored in another dtype, and that was converted outside of it; or none."""
+    import torch
+
+    result = placed.tensor
+    wanted = _name(result.dtype)
+    for launch in reversed(launches):
+        stored = {access.argument for access in launch.done if access.kind != "load"}
+        for argument in launch.arguments:
+            if argument.name not in stored or argument.kind != "tensor" or argument.dtype == wanted:
+                continue
+            if math.prod(argument.shape) == result.numel() and argument.is_contiguous:
+                found = torch.frombuffer(_after(launch, argument), dtype=getattr(torch, argument.dtype))
+                if bool((found.to(result.dtype) == result.flatten()).all()):
+                    return (
+                        _(
+                            "Why: {argument} is {stored}, and was converted to {wanted} outside of the kernel. Let the "
+                            "kernel store {wanted}."
+                        ).format(argument=argument.name, stored=argument.dtype, wanted=wanted),
+                    )
+    return ()
+
+
+def _after(launch: Launch, argument: Argument) -> bytearray:
+    """The bytes of a contiguous argument after the launch; none if it cannot be run again."""
+    size = math.prod(argument.shape) * argument.itemsize
+    try:
+        regions = replay(launch).regions
+    except CannotReplay:
+        return bytearray(size)
+    held = next(one for one in regions if one.start <= argument.address < one.start + len(one.data))
+    first = argument.address - held.start
+    return bytearray(held.data[first : first + size].tobytes())
 
 
 def storing(

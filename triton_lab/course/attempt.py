@@ -5,7 +5,7 @@ Tensors keep the addresses of the process that answered: its launches use them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -121,3 +121,17 @@ def bytes_of(tensor: torch.Tensor) -> Bytes:
 
     whole: Bytes = torch.empty(0, dtype=torch.uint8).set_(tensor.untyped_storage()).numpy().copy()
     return whole
+
+
+def surrounded(tensor: torch.Tensor) -> Bytes:
+    """The bytes of the tensor's storage, with changed bytes around a view."""
+    data, placed = bytes_of(tensor), Placed.of(tensor)
+    data[~placed.inside] ^= 1
+    return data
+
+
+def tensors_of(inputs: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
+    """The arguments that are tensors, by name."""
+    import torch
+
+    return ((name, value) for name, value in inputs.items() if isinstance(value, torch.Tensor))

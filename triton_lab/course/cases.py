@@ -17,9 +17,10 @@ _AROUND = 12345  # the numbers around a view: no sum of a case's own numbers com
 
 @dataclass(frozen=True)
 class Case:
-    """The arguments of one try: plain numbers, and makers of tensors."""
+    """The arguments of one try: plain numbers, and makers of tensors. Those of ``hard`` cases try the numbers alone."""
 
     arguments: Mapping[str, Any]
+    hard: bool = False
 
     def made(self, seed: int = 0) -> dict[str, Any]:
         """The arguments, with new tensors; equal seeds give equal tensors."""
@@ -34,6 +35,25 @@ def case(**arguments: Any) -> Case:
     return Case(arguments)
 
 
+@dataclass(frozen=True)
+class Made:
+    """A maker of tensors of random numbers; `tensor` explains its fields."""
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    layout: Layout = "close"
+    low: float | None = None
+    high: float | None = None
+    scale: float = 1.0
+
+    def __call__(self, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        values = _numbers(self.shape, generator, self.low, self.high, self.scale).to(getattr(torch, self.dtype))
+        view = _room(self.shape, self.layout, values.dtype)
+        return view.copy_(values)
+
+
 def tensor(
     *shape: int,
     dtype: str = "float32",
@@ -41,22 +61,14 @@ def tensor(
     low: float | None = None,
     high: float | None = None,
     scale: float = 1.0,
-) -> Maker:
+) -> Made:
     """A maker of tensors of random numbers: from a normal distribution times ``scale``, or from ``low`` up to ``high``.
 
     ``layout``: ``"close"`` is contiguous, with nothing beside it, so that an access beyond it leaves the memory. The
     others are views of larger tensors: ``"inside"`` is a block with neighbours on all sides, ``"steps"`` has every
     other element, ``"turned"`` is transposed.
     """
-
-    def make(generator: torch.Generator) -> torch.Tensor:
-        import torch
-
-        values = _numbers(shape, generator, low, high, scale).to(getattr(torch, dtype))
-        view = _room(shape, layout, values.dtype)
-        return view.copy_(values)
-
-    return make
+    return Made(shape, dtype, layout, low, high, scale)
 
 
 def _numbers(

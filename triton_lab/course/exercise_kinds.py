@@ -13,6 +13,7 @@ from triton_lab.course.answer_fault import AnswerFault, missing, raised
 from triton_lab.course.cases import Case, told
 from triton_lab.course.exercise_answer import Answer, LocalAnswer, Unanswered
 from triton_lab.course.feedback import Hint, NotSolved, Solved, show
+from triton_lab.course.hard_cases import RANGES, hard_cases
 from triton_lab.course.launch_work import Requirement
 from triton_lab.course.run_answer import tried
 from triton_lab.course.untried_remark import untried_remark
@@ -103,7 +104,9 @@ class Task(Exercise):
     ``changes`` names the arguments that it changes in place, instead of returning a result; the reference returns their
     expected values. ``tolerance`` is (relative, absolute) for float32; half types get their own rounding on top.
     ``work`` are requirements on launches whose numbers are right; ``allowed`` are kinds of findings that the exercise
-    intends. Unless ``copied``, the kernel must read the arguments themselves, and no copies of them.
+    intends. Unless ``copied``, the kernel must read the arguments themselves, and no copies of them. ``contiguous``
+    results must be so. Harder cases are made from the declared ones (`hard_cases`), with the values that ``ranges``
+    names.
     """
 
     cases: Sequence[Case] = field(kw_only=True)
@@ -113,17 +116,22 @@ class Task(Exercise):
     work: tuple[Requirement, ...] = field(default=(), kw_only=True)
     allowed: tuple[str, ...] = field(default=(), kw_only=True)
     copied: bool = field(default=True, kw_only=True)
+    contiguous: bool = field(default=False, kw_only=True)
+    spread: bool = field(default=True, kw_only=True)
+    ranges: tuple[str, ...] = field(default=tuple(RANGES), kw_only=True)
 
     def judged(self, answer: Answer) -> AnswerFault | None:
         return tried(
             answer.attempt,
-            self.cases,
+            (*self.cases, *hard_cases(self.cases, self.ranges)),
             self.reference,
             self.changes,
             self.tolerance,
             self.work,
             self.allowed,
             self.copied,
+            self.contiguous,
+            self.spread,
             answer.seeds,
         )
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from triton_lab import messages
 from triton_lab.course.attempt import Inputs
 from triton_lab.localization import _, translated
@@ -13,6 +15,10 @@ from triton_lab.localization import _, translated
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recording.access_event import AccessEvent
+
+_LONG = 10_000  # elements of a row that do not fit into a block
+_GRID = 16  # programs of a launcher that does not depend on the size
 
 Requirement = Callable[[Sequence["Launch"], Inputs], str]
 """Says what is wrong with the work of the launches that an answer made from its inputs; "" if nothing is."""
@@ -31,6 +37,20 @@ def _loads(launch: Launch, starts: Collection[int]) -> list[Access]:
 def _lanes(accesses: Iterable[Access]) -> int:
     """The number of lanes of all programs in these accesses, repetitions included."""
     return sum(int(event.active().sum()) for access in accesses for event in access.events)
+
+
+def _distinct(accesses: Iterable[Access]) -> int:
+    """The number of addresses that each program touches in each execution of these accesses, added up."""
+    return sum(_addresses(event) for access in accesses for event in access.events)
+
+
+def _addresses(event: AccessEvent) -> int:
+    programs = len(event.programs)
+    active = np.broadcast_to(event.active(), (programs, *event.shape)).reshape(programs, -1)
+    addresses = np.broadcast_to(event.addresses(), (programs, *event.shape)).reshape(programs, -1)
+    places = np.sort(np.where(active, addresses, -1), axis=1)
+    new = np.diff(places, axis=1, prepend=-1) != 0
+    return int((new & (places >= 0)).sum())
 
 
 def launched() -> Requirement:
@@ -62,11 +82,14 @@ def programs(exactly: Callable[[Inputs], int]) -> Requirement:
 
 
 def loads(name: str, most: Callable[[Inputs], int], because: str) -> Requirement:
-    """Require at most so many loads from the argument ``name``, counting all lanes of all programs."""
+    """Require at most so many loads from the argument ``name``.
+
+    An element that several lanes of a block load counts once for each program and execution.
+    """
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         asked = most(inputs)
-        found = _lanes(access for launch in launches for access in _loads(launch, inputs.starts[name]))
+        found = _distinct(access for launch in launches for access in _loads(launch, inputs.starts[name]))
         if found <= asked:
             return ""
         size = inputs[name].element_size()
@@ -83,6 +106,13 @@ def once(name: str) -> Requirement:
     return loads(name, lambda inputs: inputs[name].numel(), _("load each element once, and reuse it"))
 
 
+def apart(name: str, times: int = 3) -> Requirement:
+    """Require that no two programs load the same element of ``name``, and that none loads it more than ``times``."""
+    return loads(
+        name, lambda inputs: times * inputs[name].numel(), _("give each element to one program, and reuse it there")
+    )
+
+
 def wide(least: int, of: Callable[[Inputs], int] | None = None) -> Requirement:
     """Require blocks of at least so many elements, if there are so many, instead of one element after the other.
 
@@ -92,25 +122,65 @@ def wide(least: int, of: Callable[[Inputs], int] | None = None) -> Requirement:
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         largest = max(value.numel() for value in inputs.values() if hasattr(value, "numel"))
         there = largest if of is None else of(inputs)
-        widest = max((math.prod(access.block) for launch in launches for access in launch.accesses), default=least)
-        if widest >= min(least, there):
+        found = width(launches)
+        if found is None or found >= min(least, there):
             return ""
         return _("each access touches at most {elements} at a time: use blocks of {least} or more").format(
-            elements=messages.count(widest, "element"), least=least
+            elements=messages.count(found, "element"), least=least
         )
 
     return wrong
 
 
+def bounded(of: Callable[[Inputs], int]) -> Requirement:
+    """Require blocks that do not grow with the ``of`` elements of a long row: a loop goes over it."""
+
+    def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
+        there, widest = of(inputs), width(launches)
+        if there < _LONG or widest is None or widest < there:
+            return ""
+        return _("a block has {elements}, as many as the row needs: use blocks of a fixed size, in a loop").format(
+            elements=messages.count(widest, "element")
+        )
+
+    return wrong
+
+
+def width(launches: Sequence[Launch]) -> int | None:
+    """The elements of the blocks by which most is loaded, or most is stored, whichever is more; None if nothing is."""
+    accesses = [access for launch in launches for access in launch.accesses]
+    found = [_usual([one for one in accesses if (one.kind == "load") is loads]) for loads in (True, False)]
+    return max((one for one in found if one is not None), default=None)
+
+
+def _usual(accesses: Sequence[Access]) -> int | None:
+    """The elements of a block, such that blocks of at least as many touch half of all that these accesses touch."""
+    moved = sorted((math.prod(access.block), _lanes([access])) for access in accesses)
+    half = sum(lanes for _, lanes in moved) / 2
+    for elements, lanes in reversed(moved):
+        half -= lanes
+        if lanes and half <= 0:
+            return elements
+    return None
+
+
+def one_program(launches: Sequence[Launch], inputs: Inputs) -> str:
+    """Require more than one program, for arguments of many elements."""
+    if any(launch.programs > 1 for launch in launches):
+        return ""
+    return _("one program does all the work: give each program a part of it")
+
+
 def atomics(most: Callable[[Inputs], int]) -> Requirement:
-    """Require at most so many atomic updates, counting those of all arguments."""
+    """Require at most so many atomic updates, counting those of all arguments; a grid of a fixed size may make some."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         found = _lanes(one for launch in launches for one in launch.done if one.kind.startswith("atomic"))
-        if found <= most(inputs):
+        enough = max(most(inputs), _GRID)
+        if found <= enough:
             return ""
         return _("it makes {updates} of the result; {most} are enough. Add up each program's values first").format(
-            updates=messages.count(found, "atomic update"), most=messages.number(most(inputs))
+            updates=messages.count(found, "atomic update"), most=messages.number(enough)
         )
 
     return wrong

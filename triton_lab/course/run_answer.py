@@ -7,16 +7,24 @@ never correct.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.course.answer_difference import first_of, near_to, storing, unlike, unlike_in_kind, value_text
+from triton_lab.course.answer_difference import (
+    converted,
+    first_of,
+    near_to,
+    storing,
+    unlike,
+    unlike_in_kind,
+    value_text,
+)
 from triton_lab.course.answer_fault import AnswerFault, raised, stub_of
-from triton_lab.course.answer_replays import Copy, again, copies, line_of_luck
-from triton_lab.course.attempt import Attempt, Bytes, Inputs, Placed, bytes_of
+from triton_lab.course.answer_replays import again, copies, line_of_luck
+from triton_lab.course.attempt import Attempt, Bytes, Inputs, Placed, bytes_of, surrounded, tensors_of
 from triton_lab.course.cases import Case, told
-from triton_lab.course.launch_work import Requirement
+from triton_lab.course.launch_work import Requirement, one_program, wide
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.diagnosis.finding import Finding
@@ -30,6 +38,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
+_BLOCK = 8  # elements that an access should touch at least
+_MANY = 4_000  # elements that one program should not process alone
 OTHERS = 7_000  # added to the seed for other numbers
 
 
@@ -42,6 +52,8 @@ def tried(
     work: Sequence[Requirement] = (),
     allowed: Collection[str] = (),
     copied: bool = True,
+    contiguous: bool = False,
+    spread: bool = True,
     seeds: Callable[[int], tuple[int, int]] = lambda number: (number, number + OTHERS),
 ) -> AnswerFault | None:
     """The first fault of an answer, None if there is none; `Task` explains the parameters.
@@ -49,12 +61,21 @@ def tried(
     ``attempted`` calls the answer, here or elsewhere. ``seeds`` are the seeds of a case's numbers, and of the other
     numbers on which its launches are repeated.
     """
-    asked = _Asked(reference, tuple(changes), tolerance, tuple(work), frozenset(allowed), copied)
+    asked = _Asked(reference, tuple(changes), tolerance, tuple(work), frozenset(allowed), copied, contiguous, spread)
+    runs = []
     for number, one in enumerate(cases):
-        mine, other = seeds(number)
-        fault = _on(one.made(mine), one.made(other), attempted, asked)
-        if fault is not None:
-            return fault
+        run = _Run(one, attempted, asked, *seeds(number))
+        if run.fault is not None:
+            return run.fault
+        runs.append(run)
+    # The numbers of all cases are right. Each later question is asked of all cases before the next one.
+    for question in (_not_launched, _lucky, _raced, _unmade, _copied, _overworked, _gathered):
+        for run in runs:
+            if run.hard and question not in (_not_launched, _gathered):
+                continue
+            fault = question(run)
+            if fault is not None:
+                return fault
     return None
 
 
@@ -68,40 +89,46 @@ class _Asked:
     work: tuple[Requirement, ...]
     allowed: frozenset[str]
     copied: bool
+    contiguous: bool
+    spread: bool
 
 
-def _on(
-    inputs: dict[str, Any], others: dict[str, Any], attempted: Callable[[dict[str, Any]], Attempt], asked: _Asked
-) -> AnswerFault | None:
-    on = told(inputs)
-    expected = _several(asked.reference(**_copies(inputs)))
-    before = {name: bytes_of(value) for name, value in _tensors(inputs)}
-    attempt = attempted(inputs)
-    if attempt.fault is not None:
-        return attempt.fault
-    changes, launches = asked.changes, attempt.launches
-    results = [attempt.inputs[name] for name in changes] if changes else attempt.given
-    wrong = unlike_in_kind(results, expected, on) or _found(launches, on, asked.allowed)
-    if wrong is not None:
-        return wrong
-    placed = [one for one in results if isinstance(one, Placed)]
-    wrong = (
-        unlike(placed, expected, launches, on, asked.tolerance)
-        or _spoiled(attempt, before, changes, on)
-        or _not_launched(placed, launches, on)
-    )
-    if wrong is not None:
-        return wrong
-    made = copies(attempt, before)
-    starts = {name: {one.start} for name, one in attempt.tensors.items()}
-    for one in made:
-        starts[one.argument].add(one.start)
-    return (
-        (_copied(made[0], on) if made and not asked.copied else None)
-        or _lucky(launches, on)
-        or _unmade(attempt, placed, before, others, asked, on)
-        or _overworked(launches, Inputs(inputs, starts), asked.work, on)
-    )
+class _Run:
+    """An answer's attempt at one case. ``fault`` is that of its numbers."""
+
+    def __init__(
+        self, one: Case, attempted: Callable[[dict[str, Any]], Attempt], asked: _Asked, seed: int, other: int
+    ) -> None:
+        self.asked, self._case, self._other = asked, one, other
+        self.inputs, self.hard = one.made(seed), one.hard
+        self.on = told(self.inputs)
+        expected = _several(asked.reference(**_copies(self.inputs)))
+        self.before = {name: bytes_of(value) for name, value in tensors_of(self.inputs)}
+        self.attempt = attempted(self.inputs)
+        self.launches = self.attempt.launches
+        self.results: list[Placed] = []
+        self.fault = self.attempt.fault or self._wrong(expected)
+
+    def _wrong(self, expected: Sequence[torch.Tensor]) -> AnswerFault | None:
+        attempt, changes, on = self.attempt, self.asked.changes, self.on
+        results = [attempt.inputs[name] for name in changes] if changes else attempt.given
+        wrong = unlike_in_kind(results, expected, on, self.asked.contiguous and not changes)
+        if wrong is not None:
+            return wrong
+        self.results = [one for one in results if isinstance(one, Placed)]
+        wrong = unlike(self.results, expected, self.launches, on, self.asked.tolerance)
+        if wrong is not None:
+            return self._explained(wrong)
+        return _spoiled(attempt, self.before, changes, on)
+
+    def _explained(self, wrong: AnswerFault) -> AnswerFault:
+        """``wrong``, with a finding if no cause is known."""
+        finding = None if wrong.lines else _raced(self)
+        return wrong if finding is None else replace(wrong, lines=(finding.message,))
+
+    def others(self) -> dict[str, Any]:
+        """The arguments with other numbers."""
+        return self._case.made(self._other)
 
 
 # --- Possible faults, in the order in which they are checked ----------------------------------------------
@@ -124,11 +151,12 @@ def raising(error: Exception, function: Callable[..., Any], on: str, launches: S
     return raised(error, on, function)
 
 
-def _found(launches: Sequence[Launch], on: str, allowed: Collection[str]) -> AnswerFault | None:
-    for launch in launches:
+def _raced(run: _Run) -> AnswerFault | None:
+    """The fault of a launch with a finding of the gravest kind."""
+    for launch in run.launches:
         for finding in launch.findings:
-            if (finding.severity == ERROR or rules()[finding.kind].by_luck) and finding.kind not in allowed:
-                return AnswerFault(_of_finding(finding), on, launch, launch)
+            if (finding.severity == ERROR or rules()[finding.kind].by_luck) and finding.kind not in run.asked.allowed:
+                return AnswerFault(_of_finding(finding), run.on, launch, launch)
     return None
 
 
@@ -153,35 +181,33 @@ def _spoiled(attempt: Attempt, before: Mapping[str, Bytes], changes: Collection[
     return None
 
 
-def _not_launched(results: Sequence[Placed], launches: Sequence[Launch], on: str) -> AnswerFault | None:
-    for placed in results:
+def _not_launched(run: _Run) -> AnswerFault | None:
+    for placed in run.results:
         first = (0,) * placed.tensor.dim()
-        if placed.tensor.numel() and storing(launches, placed, first)[0] is None:
-            return AnswerFault(_("The numbers are right, but no kernel stored them. Compute them in your kernel."), on)
+        if placed.tensor.numel() and storing(run.launches, placed, first)[0] is None:
+            message = _("The numbers are right, but no kernel stored them. Compute them in your kernel.")
+            return AnswerFault(message, run.on, lines=converted(run.launches, placed))
     return None
 
 
-def _copied(made: Copy, on: str) -> AnswerFault:
-    message = _(
-        "The kernel gets a copy of {argument} that was made outside of it. Load from {argument} itself."
-    ).format(argument=made.argument)
-    return AnswerFault(message, on, made.launch, made.launch)
+def _copied(run: _Run) -> AnswerFault | None:
+    made = () if run.asked.copied else copies(run.attempt, run.before)
+    for one in made:
+        message = _(
+            "The kernel gets a copy of {argument} that was made outside of it. Load from {argument} itself."
+        ).format(argument=one.argument)
+        return AnswerFault(message, run.on, one.launch, one.launch)
+    return None
 
 
-def _unmade(
-    attempt: Attempt,
-    results: Sequence[Placed],
-    before: Mapping[str, Bytes],
-    others: dict[str, Any],
-    asked: _Asked,
-    on: str,
-) -> AnswerFault | None:
+def _unmade(run: _Run) -> AnswerFault | None:
     """The fault if the same launches are wrong on other numbers: then not all of the result comes from them."""
+    attempt, asked, on, others = run.attempt, run.asked, run.on, run.others()
     launch = attempt.launches[-1] if attempt.launches else None
-    now = {name: _surrounded(value) for name, value in _tensors(others)}
+    now = {name: surrounded(value) for name, value in tensors_of(others)}
     expected = _several(asked.reference(**_copies(others)))
     try:
-        world = again(attempt, before, now)
+        world = again(attempt, run.before, now)
     except KernelError as error:
         message = (
             _("With other inputs the same launches stop: {message}.").format(message=error.message).replace("..", ".")
@@ -196,7 +222,7 @@ def _unmade(
             launch,
             launch,
         )
-    for placed, wanted in zip(results, expected, strict=True):
+    for placed, wanted in zip(run.results, expected, strict=True):
         found = placed.holding(world.over(placed.start, bytes_of(placed.tensor)))
         near = near_to(found, wanted, asked.tolerance)
         if not bool(near.all()):
@@ -217,47 +243,52 @@ def _unmade(
     return None
 
 
-def _lucky(launches: Sequence[Launch], on: str) -> AnswerFault | None:
-    for launch in launches:
+def _lucky(run: _Run) -> AnswerFault | None:
+    for launch in run.launches:
         line = line_of_luck(launch)
         if line is not None:
             message = _(
                 "The numbers are right by chance: they depend on masked-off lanes of the load in line {line}, whose "
                 "values are undefined. Pass other=... to the load."
             ).format(line=line)
-            return AnswerFault(message, on, launch, launch)
+            return AnswerFault(message, run.on, launch, launch)
     return None
 
 
-def _overworked(launches: Sequence[Launch], inputs: Inputs, work: Sequence[Requirement], on: str) -> AnswerFault | None:
-    for requirement in work if launches else ():
+def _overworked(run: _Run) -> AnswerFault | None:
+    launches = run.launches
+    starts = {name: {one.start} for name, one in run.attempt.tensors.items()}
+    for one in copies(run.attempt, run.before) if launches and run.asked.work else ():
+        starts[one.argument].add(one.start)
+    inputs = Inputs(run.inputs, starts)
+    for requirement in run.asked.work if launches else ():
         wrong = requirement(launches, inputs)
         if wrong:
             return AnswerFault(
-                _("The numbers are right, but {wrong}.").format(wrong=wrong), on, launches[-1], launches[-1]
+                _("The numbers are right, but {wrong}.").format(wrong=wrong), run.on, launches[-1], launches[-1]
             )
     return None
+
+
+def _gathered(run: _Run) -> AnswerFault | None:
+    """The fault if one program does the work for many elements, or does it one element at a time."""
+    many = run.launches and run.hard and any(value.numel() >= _MANY for _, value in tensors_of(run.inputs))
+    if not many:
+        return None
+    inputs = Inputs(run.inputs)
+    wrong = (one_program(run.launches, inputs) if run.asked.spread else "") or wide(_BLOCK)(run.launches, inputs)
+    if not wrong:
+        return None
+    launch = run.launches[-1]
+    return AnswerFault(_("The numbers are right, but {wrong}.").format(wrong=wrong), run.on, launch, launch)
 
 
 # --- Small things ---------------------------------------------------------------------------------------
 
 
-def _tensors(inputs: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
-    import torch
-
-    return ((name, value) for name, value in inputs.items() if isinstance(value, torch.Tensor))
-
-
 def _copies(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Equal arguments for the reference, which may change them."""
-    return {**inputs, **{name: value.clone() for name, value in _tensors(inputs)}}
-
-
-def _surrounded(tensor: torch.Tensor) -> Bytes:
-    """The bytes of the tensor's storage, with changed bytes around a view."""
-    data, placed = bytes_of(tensor), Placed.of(tensor)
-    data[~placed.inside] ^= 1
-    return data
+    return {**inputs, **{name: value.clone() for name, value in tensors_of(inputs)}}
 
 
 def _several(given: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import atomics, launched, wide
+from triton_lab.course.lock_work import locked
 from triton_lab.localization import N_, _
 
 
@@ -148,7 +149,7 @@ EXERCISES = (
         ),
         cases=(*(case(x=tensor(n)) for n in (64, 65, 500, 1)), case(x=_rising)),
         reference=_best,
-        work=(launched(), wide(16)),
+        work=(launched(), wide(16), locked),
         points=2,
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.course.attempt import Inputs
@@ -38,6 +39,12 @@ def _gradient(q: Any, k: Any, lse: Any, dout: Any) -> Any:
     return (weights.transpose(1, 2) @ dout.double()).to(q.dtype)
 
 
+def _long_half() -> Case:
+    """2,048 keys in half precision of about equal weight, and values that do not cancel: a narrow sum shows."""
+    near = tensor(1, 2048, 16, dtype="float16", scale=0.1)
+    return replace(case(q=near, k=near, v=tensor(1, 2048, 16, dtype="float16", low=0.0, high=8.0)), hard=True)
+
+
 def _cases() -> tuple[Case, ...]:
     """Cases of (heads, tokens, dim): one block and several, none full; many heads; large scores; half precision."""
     shapes = ((1, 32, 16), (2, 50, 16), (3, 97, 32), (1, 1, 16))
@@ -46,6 +53,7 @@ def _cases() -> tuple[Case, ...]:
         case(q=tensor(2, 70, 16, scale=20.0), k=tensor(2, 70, 16, scale=20.0), v=tensor(2, 70, 16)),
         case(**{name: tensor(2, 40, 32, layout="inside") for name in "qkv"}),
         case(**{name: tensor(2, 65, 16, dtype="float16") for name in "qkv"}),
+        _long_half(),
     )
 
 
@@ -164,6 +172,7 @@ EXERCISES = (
             N_("accumulator = accumulator * shrink[:, None] + tl.dot(weights.to(v.dtype), v); divide at the end."),
         ),
         cases=_cases(),
+        ranges=("negative", "tiny"),
         reference=_attention,
         tolerance=(1e-3, 1e-3),
         work=(launched(),),
@@ -178,6 +187,7 @@ EXERCISES = (
             N_("end = tl.minimum(tokens, (tl.program_id(0) + 1) * BLOCK)"),
         ),
         cases=_cases(),
+        ranges=("negative", "tiny"),
         reference=_causal,
         tolerance=(1e-3, 1e-3),
         work=(launched(), _no_key_in_vain),

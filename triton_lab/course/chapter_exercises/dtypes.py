@@ -89,6 +89,7 @@ EXERCISES = (
             N_("tl.atomic_add(out_ptr, tl.sum(a.to(tl.int32) * b.to(tl.int32), axis=0)), with other=0 in the loads"),
         ),
         cases=tuple(case(a=_signed(n), b=_signed(n)) for n in (64, 65, 1000, 1)),
+        spread=False,
         reference=_dot,
         work=(launched(), wide(16)),
     ),

@@ -189,6 +189,7 @@ EXERCISES = (
             case(x=tensor(64, 96, layout="turned")),
             case(x=tensor(70, 50, layout="turned")),
         ),
+        contiguous=True,
         reference=lambda x: x.contiguous().clone(),
         work=(launched(), once("x"), _few_sectors),
         copied=False,

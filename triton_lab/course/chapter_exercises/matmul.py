@@ -9,7 +9,7 @@ from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, loads
 from triton_lab.localization import N_, _
 
-_TILE = 32
+_TILE = 16  # the smallest block of tl.dot
 
 
 def _tiles(size: int) -> int:
@@ -76,6 +76,7 @@ EXERCISES = (
         ),
         points=2,
         cases=_CASES,
+        contiguous=True,
         reference=_product,
         tolerance=(1e-4, 1e-4),
         work=(launched(), loads("a", _shares, _ONCE)),
@@ -141,6 +142,7 @@ EXERCISES = (
             case(a=tensor(2, 9, 40, layout="steps"), b=tensor(2, 40, 7)),
             case(a=tensor(1, 1, 1), b=tensor(1, 1, 1)),
         ),
+        contiguous=True,
         reference=_product,
         tolerance=(1e-4, 1e-4),
         work=(launched(),),
@@ -158,6 +160,7 @@ EXERCISES = (
             case(a=tensor(9, 70), b=_bytes(70, 45), scale=_scale(45)),
             case(a=tensor(40, 33), b=_bytes(33, 97), scale=_scale(97)),
         ),
+        ranges=("negative", "tiny"),
         reference=_dequantised,
         tolerance=(1e-4, 1e-3),
         work=(launched(),),

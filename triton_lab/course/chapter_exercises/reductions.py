@@ -6,12 +6,16 @@ from typing import Any
 
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
-from triton_lab.course.launch_work import launched, once, programs, wide
+from triton_lab.course.launch_work import apart, bounded, launched, once, programs, wide
 from triton_lab.localization import N_, _
 
 
 def _rows(inputs: Any) -> int:
     return int(inputs["x"].shape[0])
+
+
+def _columns(inputs: Any) -> int:
+    return int(inputs["x"].shape[1])
 
 
 def _range(x: Any) -> Any:
@@ -66,7 +70,7 @@ EXERCISES = (
         cases=(*_SHAPES, case(x=tensor(3, 37, low=5.0, high=6.0)), case(x=tensor(3, 37, low=-6.0, high=-5.0))),
         reference=_range,
         tolerance=(1e-6, 1e-6),
-        work=(launched(), once("x"), programs(_rows)),
+        work=(launched(), apart("x"), programs(_rows)),
     ),
     Task(
         "softmax",
@@ -87,9 +91,11 @@ EXERCISES = (
             case(x=tensor(4, 50, low=-400.0, high=-300.0)),
             case(x=tensor(8, 70, dtype="float16", scale=3.0)),
         ),
+        contiguous=True,
         reference=_softmax,
-        tolerance=(1e-5, 1e-7),
-        work=(launched(), once("x"), programs(_rows)),
+        tolerance=(1e-4, 1e-7),
+        ranges=("negative", "tiny"),
+        work=(launched(), apart("x"), programs(_rows)),
     ),
     Task(
         "long_row_sum",
@@ -106,10 +112,11 @@ EXERCISES = (
             case(x=tensor(4, 129, layout="steps")),
             case(x=tensor(2, 4096, dtype="float16", low=0.5, high=1.0)),
             case(x=tensor(3, 1)),
+            case(x=tensor(2, 20_001)),
         ),
         reference=lambda x: x.double().sum(1).float(),
-        tolerance=(1e-5, 1e-4),
-        work=(launched(), once("x"), programs(_rows), wide(64)),
+        tolerance=(1e-5, 1e-3),
+        work=(launched(), once("x"), programs(_rows), bounded(_columns), wide(64, _columns)),
     ),
     Task(
         "normalise",
@@ -130,9 +137,10 @@ EXERCISES = (
             case(x=tensor(3, 100, low=1000.0, high=1001.0)),
             case(x=tensor(3, 100, low=-5000.0, high=-4999.0)),
         ),
+        contiguous=True,
         reference=_normalised,
         tolerance=(1e-3, 5e-3),
-        work=(launched(), once("x"), programs(_rows)),
+        work=(launched(), apart("x"), programs(_rows)),
     ),
     Question(
         "half_sum",

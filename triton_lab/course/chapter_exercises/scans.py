@@ -6,7 +6,7 @@ from typing import Any
 
 from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
-from triton_lab.course.launch_work import launched, once, wide
+from triton_lab.course.launch_work import apart, launched, once, wide
 from triton_lab.localization import N_, _
 
 
@@ -86,9 +86,10 @@ EXERCISES = (
             _norm(3, 100, low=10000.0, high=10008.0),
             _norm(6, 70, dtype="float16"),
         ),
+        contiguous=True,
         reference=_layer_norm,
         tolerance=(1e-3, 5e-3),
-        work=(launched(), once("x"), wide(16, _shorter_side)),
+        work=(launched(), apart("x"), wide(16, _shorter_side)),
     ),
     Task(
         "moments",
@@ -123,6 +124,7 @@ EXERCISES = (
             case(x=tensor(3, 100, low=9000.0, high=11000.0)),
             case(x=tensor(4, 130, dtype="int32", low=-1000, high=100)),
         ),
+        contiguous=True,
         reference=_running_sums,
         tolerance=(1e-5, 1e-3),
         work=(launched(), once("x"), wide(64)),

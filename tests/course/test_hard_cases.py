@@ -1,0 +1,164 @@
+"""Wrong answers of the classes that declared cases seldom show, and right answers in other styles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+from triton_lab.course.cases import case, tensor
+from triton_lab.course.exercise_registry import exercise
+from triton_lab.course.hard_cases import RANGES, hard_cases
+
+
+@triton.jit
+def _negated(x_ptr, out_ptr, n, EACH: tl.constexpr, BLOCK: tl.constexpr):
+    first = tl.program_id(0) * EACH * BLOCK
+    for start in range(first, first + EACH * BLOCK, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        tl.store(out_ptr + i, -tl.load(x_ptr + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def _softmax(x_ptr, out_ptr, columns, s0, s1, o0, o1, BLOCK: tl.constexpr):
+    """In three passes, with exp2."""
+    row, high, total = tl.program_id(0), float("-inf"), 0.0
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * s0 + j * s1, mask=j < columns, other=float("-inf")).to(tl.float32)
+        high = tl.maximum(high, tl.max(x, axis=0))
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * s0 + j * s1, mask=j < columns, other=float("-inf")).to(tl.float32)
+        total += tl.sum(tl.exp2((x - high) * 1.4426950408889634), axis=0)
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * s0 + j * s1, mask=j < columns, other=0.0).to(tl.float32)
+        y = tl.exp2((x - high) * 1.4426950408889634) / total
+        tl.store(out_ptr + row * o0 + j * o1, y, mask=j < columns)
+
+
+@triton.jit
+def _range(x_ptr, out_ptr, columns, s0, s1, AROUND: tl.constexpr, BLOCK: tl.constexpr):
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * s0 + j * s1, mask=j < columns, other=0.0)
+    high, low = tl.where(j < columns, x, -AROUND), tl.where(j < columns, x, AROUND)
+    tl.store(out_ptr + tl.program_id(0), tl.max(high, axis=0) - tl.min(low, axis=0))
+
+
+@triton.jit
+def _energy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0).to(tl.float32)
+    tl.atomic_add(out_ptr, tl.sum(x * x, axis=0))
+
+
+@triton.jit
+def _best(x_ptr, best_ptr, lock_ptr, n, HOW: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=float("-inf"))
+    high, place = tl.max(x, axis=0), (tl.program_id(0) * BLOCK + tl.argmax(x, axis=0)).to(tl.float32)
+    if HOW == "two atomics":
+        if high > tl.atomic_max(best_ptr, high):
+            tl.atomic_xchg(best_ptr + 1, place)
+    else:
+        while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+            pass
+        better = high > tl.load(best_ptr)
+        if better:
+            tl.store(best_ptr, high)
+            if HOW == "no barrier":
+                tl.store(best_ptr + 1, place)
+        if HOW == "two turns":
+            tl.debug_barrier()
+            tl.atomic_xchg(lock_ptr, 0)
+            while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+                pass
+            if better:
+                tl.store(best_ptr + 1, place)
+            tl.debug_barrier()
+        tl.atomic_xchg(lock_ptr, 0)
+
+
+def negated(grid: int | None = None, each: int = 1, block: int = 64) -> Callable[[Any], Any]:
+    def answer(x: Any) -> Any:
+        out = torch.empty_like(x)
+        programs = triton.cdiv(x.numel(), each * block)
+        _negated[(programs if grid is None else grid,)](x, out, x.numel(), EACH=each, BLOCK=block)
+        return out
+
+    return answer
+
+
+def softmax(x: Any, out: Any = None) -> Any:
+    out = torch.empty(x.shape, dtype=x.dtype) if out is None else out
+    if len(x):
+        _softmax[(len(x),)](x, out, x.shape[1], *x.stride(), *out.stride(), BLOCK=64)
+    return out
+
+
+def row_range(x: Any) -> Any:
+    out = torch.empty(len(x))
+    if len(x):
+        block = triton.next_power_of_2(x.shape[1])
+        _range[(len(x),)](x, out, x.shape[1], *x.stride(), AROUND=1000.0, BLOCK=block)
+    return out
+
+
+def energy(x: Any) -> Any:
+    out = torch.zeros(1)
+    _energy[(triton.cdiv(len(x), 64),)](x, out, len(x), BLOCK=64)
+    return out.int()
+
+
+def best(how: str) -> Callable[[Any], Any]:
+    def answer(x: Any) -> Any:
+        kept, lock = torch.tensor([float("-inf"), -1.0]), torch.zeros(1, dtype=torch.int32)
+        _best[(triton.cdiv(len(x), 64),)](x, kept, lock, len(x), HOW=how, BLOCK=64)
+        return kept
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "facts"),
+    [
+        ("negated", negated(grid=16), ("(79,)", "(16,)", "[1024]")),
+        ("negated", negated(each=64, block=1), ("1 element",)),
+        ("negated", negated(grid=1, each=128), ("one program",)),
+        ("softmax", lambda x: softmax(x, torch.empty_like(x)), ("(1, 9)", "(17, 1)")),
+        ("row_range", row_range, ("x (7, 100)",)),
+        ("energy", energy, ("float32", "int32")),
+        ("best", best("two atomics"), ("lock",)),
+        ("best", best("no barrier"), ("tl.debug_barrier()",)),
+        ("best", best("two turns"), ("lock",)),
+    ],
+    ids=["grid", "scalars", "one program", "strides", "sentinels", "float32 sum", "atomics", "no barrier", "two turns"],
+)
+def test_a_wrong_answer_that_few_cases_show_is_rejected(name: str, answer: Any, facts: tuple[str, ...]) -> None:
+    fault = str(exercise(name).judge(answer))
+    assert all(fact in fault for fact in facts), fault
+
+
+def test_three_passes_with_exp2_are_right() -> None:
+    assert str(exercise("softmax").judge(softmax) or "right") == "right"
+
+
+def test_the_hard_cases_keep_what_the_declared_sizes_have_in_common() -> None:
+    declared = [
+        case(q=tensor(2, 50, 16), k=tensor(2, 50, 16)),
+        case(q=tensor(1, 33, 32), k=tensor(1, 33, 32)),
+    ]
+    large, *ranged = hard_cases(declared, tuple(RANGES))
+    made = large.made()
+    assert made["q"].shape == made["k"].shape == (2, 300, 16)
+    assert len(ranged) == len(RANGES) and all(one.hard for one in ranged)
+    vectors = hard_cases([case(a=tensor(65), b=tensor(65)), case(a=tensor(64), b=tensor(64))], ())
+    assert [one.made()["b"].shape for one in vectors] == [(5001,)]
+    steps = hard_cases([case(x=tensor(36, 68)), case(x=tensor(4, 32))], ())
+    assert [one.made()["x"].shape for one in steps] == [(200, 300)]
+    assert hard_cases([case(rows=3, columns=4)], tuple(RANGES)) == ()

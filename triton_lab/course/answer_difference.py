@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 _PATIENCE = 2.0  # seconds for the reason of a wrong answer
 
 
-def unlike_in_kind(
-    results: Sequence[Placed | Other], expected: Sequence[torch.Tensor], on: str, contiguous: bool = False
-) -> AnswerFault | None:
+def unlike_in_kind(results: Sequence[Placed | Other], expected: Sequence[torch.Tensor], on: str) -> AnswerFault | None:
     if len(results) != len(expected):
         want = messages.count(len(expected), "tensor")
         return AnswerFault(
@@ -52,10 +50,16 @@ def unlike_in_kind(
                 ),
                 on,
             )
-        if contiguous and not result.is_contiguous():
+    return None
+
+
+def not_contiguous(results: Sequence[Placed], on: str) -> AnswerFault | None:
+    for placed in results:
+        result = placed.tensor
+        if not result.is_contiguous():
             return AnswerFault(
                 _("The result has strides {strides}, but must be contiguous, with strides {wanted}.").format(
-                    strides=result.stride(), wanted=wanted.contiguous().stride()
+                    strides=result.stride(), wanted=result.contiguous().stride()
                 ),
                 on,
             )

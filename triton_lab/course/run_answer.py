@@ -15,6 +15,7 @@ from triton_lab.course.answer_difference import (
     converted,
     first_of,
     near_to,
+    not_contiguous,
     storing,
     unlike,
     unlike_in_kind,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
+_FEW = 16  # elements
 _BLOCK = 8  # elements that an access should touch at least
 _MANY = 4_000  # elements that one program should not process alone
 OTHERS = 7_000  # added to the seed for other numbers
@@ -69,7 +71,7 @@ def tried(
             return run.fault
         runs.append(run)
     # The numbers of all cases are right. Each later question is asked of all cases before the next one.
-    for question in (_not_launched, _lucky, _raced, _unmade, _copied, _overworked, _gathered):
+    for question in (_not_launched, _lucky, _raced, _copied, _unmade, _overworked, _gathered):
         for run in runs:
             if run.hard and question not in (_not_launched, _gathered):
                 continue
@@ -112,7 +114,7 @@ class _Run:
     def _wrong(self, expected: Sequence[torch.Tensor]) -> AnswerFault | None:
         attempt, changes, on = self.attempt, self.asked.changes, self.on
         results = [attempt.inputs[name] for name in changes] if changes else attempt.given
-        wrong = unlike_in_kind(results, expected, on, self.asked.contiguous and not changes)
+        wrong = unlike_in_kind(results, expected, on)
         if wrong is not None:
             return wrong
         self.results = [one for one in results if isinstance(one, Placed)]
@@ -187,11 +189,12 @@ def _not_launched(run: _Run) -> AnswerFault | None:
         if placed.tensor.numel() and storing(run.launches, placed, first)[0] is None:
             message = _("The numbers are right, but no kernel stored them. Compute them in your kernel.")
             return AnswerFault(message, run.on, lines=converted(run.launches, placed))
-    return None
+    return not_contiguous(run.results, run.on) if run.asked.contiguous else None
 
 
 def _copied(run: _Run) -> AnswerFault | None:
-    made = () if run.asked.copied else copies(run.attempt, run.before)
+    many = any(value.numel() >= _FEW for name, value in tensors_of(run.inputs))  # few may be equal by chance
+    made = () if run.asked.copied or not many else copies(run.attempt, run.before)
     for one in made:
         message = _(
             "The kernel gets a copy of {argument} that was made outside of it. Load from {argument} itself."
@@ -272,7 +275,7 @@ def _overworked(run: _Run) -> AnswerFault | None:
 
 def _gathered(run: _Run) -> AnswerFault | None:
     """The fault if one program does the work for many elements, or does it one element at a time."""
-    many = run.launches and run.hard and any(value.numel() >= _MANY for _, value in tensors_of(run.inputs))
+    many = run.launches and run.hard and any(value.numel() >= _MANY for name, value in tensors_of(run.inputs))
     if not many:
         return None
     inputs = Inputs(run.inputs)

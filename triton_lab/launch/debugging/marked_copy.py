@@ -104,7 +104,12 @@ def marked_copy(launch: Recorded) -> MarkedCopy:
     """The marked copy of the kernel of ``launch``. Raises CannotReplay, which says why there is none."""
     source, metadata = launch.compiled
     if source is None:
-        raise CannotReplay(_("a launch that was loaded from a file has no steps: the file does not hold its source"))
+        raise CannotReplay(
+            _(
+                "a launch that was loaded from a file cannot be debugged, since the file does not hold its source; "
+                "launch.plot.steps() shows its steps"
+            )
+        )
     if source.fn.fn is None:
         raise CannotReplay(
             _(

@@ -19,7 +19,7 @@ from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
-from triton_lab.polyhedral.core.isl_effort import TooHard, check_time
+from triton_lab.polyhedral.core.isl_effort import TooHard, check_time, series
 from triton_lab.polyhedral.proofs.masked_results import masked_uses, may_use_masked
 from triton_lab.polyhedral.proofs.program_conflicts import may_race
 from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, PropertyProof
@@ -31,7 +31,7 @@ from triton_lab.polyhedral.proofs.written_elements import may_leave_elements
 # At most so many sizes are looked at, so many of them run, and so many seconds of this thread taken for one property.
 _MOST_SIZES = 200
 _MOST_RUNS = 3
-_SECONDS = 0.3
+_SECONDS = 0.2
 # Elements of larger tensors are not looked at one by one.
 _MOST_ELEMENTS = 1 << 16
 
@@ -70,8 +70,9 @@ def _refuted(model: ProofModel, one: PropertyProof, may_fail: MayFail, failure: 
             check_time(_("the proof"))
             if time.thread_time() > end or ran >= _MOST_RUNS:
                 break
-            if not may_fail({name: AffineExpr((), value) for name, value in sizes.items()}):
-                continue
+            with series(_("the proof"), end - time.thread_time()):
+                if not may_fail({name: AffineExpr((), value) for name, value in sizes.items()}):
+                    continue
         except TooHard:
             break
         launch = launch_at(model, sizes, floats=1.0)

@@ -65,9 +65,10 @@ def test_the_first_notebook_is_drawn_and_answers_a_click(lab: Lab) -> None:
     frame = view.heatmap.frame
     row, column = divmod(40, view.heatmap.layout.columns)
     middle = {"x": LEFT + (column + 0.5) * frame.cell_width, "y": TOP + (row + 0.5) * frame.cell_height}
+    card.locator(".tl-overlay:visible").hover(position=middle)
+    expect(status).to_have_text("x_ptr[40] = 40 · storage offset 40 · program (2, 0, 0) · load in line 7")
     card.locator(".tl-overlay:visible").click(position=middle)
     expect(told).to_have_text("program (2, 0, 0)")
-    expect(status).to_have_text("x_ptr[40] · storage offset 40 · program (2, 0, 0) · load in line 7")
     assert unlike(canvas, view, 2, style.LIGHT) == []
     assert np.unique(view.emphasis(2)).size > 1, "the click changes something"
     lab.screenshot("first-picked", cell)

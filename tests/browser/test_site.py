@@ -55,10 +55,11 @@ MISSING = """async ([first, step]) => {
   const missing = [];
   for (const [number, picture] of [...document.querySelectorAll('.triton-lab-picture')].entries()) {
     if (number % step !== first % step) continue;
-    picture.scrollIntoView();
     const drawn = () => picture.querySelector('.tl-view[data-theme]');
-    for (const end = Date.now() + 20_000; !drawn() && Date.now() < end; )
-      await new Promise(resolve => setTimeout(resolve, 10));
+    for (const end = Date.now() + 20_000; !drawn() && Date.now() < end; ) {
+      picture.scrollIntoView(); // again: one above it may be drawn meanwhile, and grow
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
     if (!drawn() || picture.textContent.includes('This picture is damaged')) missing.push(number);
   }
   return missing;

@@ -33,7 +33,6 @@ _PLACES, _EACH = 32, 3  # places that are looked at, and experiments for each of
 _CLOSE, _ROUNDING = 1e-3, 2e-5  # how far numbers may be apart, of themselves and of the greatest one
 _LANES = 4  # lanes that must agree
 _ROUND = (-1, 2, -2, 0.5, -0.5, 4, 0.25, 8, 0.125)
-_USUAL_TERMS = (1, -1, 2, -2, 0.5, -0.5)
 _SAMPLED = 256
 # The share of the lanes that must fit: where what is stored hardly depends on a number, it is found roughly.
 _AGREE = 0.8
@@ -114,7 +113,7 @@ class _Matches:
             return aims
 
     def constants(self) -> Iterator[Switch]:
-        """A factor or a term that is one number and follows from the launch, or one that people often forget."""
+        """A factor or a term that is one number and follows from the launch, or a factor that is a power of two."""
         named = {value: name for name, value in numbers(self.scope.launch).items()}
         scaled, _divided, added, *_others = self.aims()
         for aim in (scaled, added):
@@ -130,8 +129,7 @@ class _Matches:
                 continue
             close = [value for value in named if abs(value - middle) <= 1e-4 * abs(middle)]
             told = named_factor(middle, self.scope.launch, 1e-4, ratios=False) if factor else ""
-            usual = _ROUND if factor else _USUAL_TERMS
-            round = [each for each in usual if abs(each - middle) <= 1e-4 * abs(middle)]
+            round = [each for each in _ROUND if abs(each - middle) <= 1e-4 * abs(middle)] if factor else []
             if not close and not told and not round:
                 continue  # any other number would explain too much
             best = [*close, *round, middle][0]

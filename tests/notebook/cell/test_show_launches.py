@@ -203,7 +203,7 @@ def test_a_first_picture_imports_no_other_and_nothing_that_explains_errors() -> 
     with lab.target("cpu"), lab.record() as launches:
         add(torch.ones(100), torch.ones(100), block=16)
     scene = Card(launches[0]).scene()
-    assert scene["opened"] == "tiling" and len(scene["tabs"]) == 8, scene["tabs"]
+    assert scene["opened"] == "tiling" and len(scene["tabs"]) == 7, scene["tabs"]
     found = set({waits!r}) & (set(sys.modules) - before)
     print(sorted(found), "triton_lab.views.launch.tiling.tiling_view" in sys.modules)
     """

@@ -25,6 +25,10 @@ each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name_
 # Exceptions that no user's program has to catch.
 INSIDE = {
     "NotEmulated": "PTX that is not run: the documented error of its function is tried instead",
+    "BadMessage": "what a debug adapter is sent is not its protocol: it ends the session",
+    "RequestRefused": "what a debug adapter answers an editor",
+    "BreakpointError": "a ValueError of a breakpoint, told where it is set",
+    "ConditionError": "a ValueError of a condition, told where it is given",
     "Bad": "the interpreter's own, it becomes a KernelError",
     "Broken": "between the two processes that grade a notebook",
     "CannotCompile": "no llvmlite, or what LLVM refuses: NumPy runs the kernel",

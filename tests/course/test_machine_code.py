@@ -35,13 +35,13 @@ def _column_by_column(x_ptr, out_ptr, rows, columns, x0, x1, BLOCK: tl.constexpr
 
 def row_by_row(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty(x.shape, dtype=x.dtype)
-    _row_by_row[(x.shape[0],)](x, out, x.shape[1], *x.stride(), BLOCK=128)
+    _row_by_row[(x.shape[0],)](x, out, x.shape[1], *x.stride(), BLOCK=triton.next_power_of_2(x.shape[1]))
     return out
 
 
 def column_by_column(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty(x.shape, dtype=x.dtype)
-    _column_by_column[(x.shape[1],)](x, out, *x.shape, *x.stride(), BLOCK=128)
+    _column_by_column[(x.shape[1],)](x, out, *x.shape, *x.stride(), BLOCK=triton.next_power_of_2(x.shape[0]))
     return out
 
 

@@ -76,12 +76,13 @@ def test_every_module_is_part_of_every_picture() -> None:
 def test_the_scripts_lie_in_the_folders_of_the_views() -> None:
     """Folder by folder as in Python; what draws cells knows no view, and views of one kind none of another."""
     folders = {path.parent.name for path in FRONT.parent.glob("*/__init__.py")}
-    # Lazy graphs are boxes and lines, which drawing/ draws for everybody.
-    assert {path.name for path in FRONT.iterdir() if path.is_dir()} == folders - {"lazy"}
+    # Lazy graphs and proofs are boxes, lines and words, which drawing/ draws for everybody.
+    assert {path.name for path in FRONT.iterdir() if path.is_dir()} == folders - {"lazy", "proofs"}
     doors = {WIDGET, PAGE, SAVED, SITE, VIEW, KINDS}
     for path in FRONT.rglob("*.js"):
         name = path.relative_to(FRONT).as_posix()
         known = {"drawing", path.parent.name} | ({""} if path.parent.name != "drawing" else set())
+        known |= {"launch"} if path.parent.name == "compiled" else set()  # whose programs' passes are shown
         for _, needed in needs(name, path.read_text(encoding="utf-8")):
             below = needed == "localization.js" or posixpath.dirname(needed) in known
             assert name in doors or (below and needed not in doors), (name, needed)

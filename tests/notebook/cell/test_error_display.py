@@ -117,7 +117,7 @@ def test_an_error_that_we_did_not_mean_is_told_with_its_place() -> None:
 @pytest.mark.parametrize("grid", [(-1,), (1.5,)])
 def test_what_we_mean_to_refuse_is_no_fault(grid: tuple[float, ...]) -> None:
     with pytest.raises((ValueError, TypeError)) as raised:
-        checked_grid(*grid)
+        checked_grid(*grid, 1, 1)
     assert fault_text(raised.value) == []
 
 

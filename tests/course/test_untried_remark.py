@@ -12,7 +12,7 @@ import triton.language as tl
 
 from tests.course import others
 from triton_lab import KernelError
-from triton_lab.course import exercise
+from triton_lab.course import exercise, exercise_kinds
 from triton_lab.course.exercise_answer import LocalAnswer
 from triton_lab.course.exercise_kinds import Task
 from triton_lab.course.feedback import Solved
@@ -30,11 +30,12 @@ def _first_anyway(x_ptr, out_ptr, n, value, BLOCK: tl.constexpr):
 
 def _add(x: torch.Tensor, value: float) -> torch.Tensor:
     out = torch.empty_like(x)
-    _first_anyway[(triton.cdiv(x.numel() + 1, 128),)](x, out, x.numel(), value, BLOCK=128)
+    _first_anyway[(1,)](x, out, x.numel(), value, BLOCK=128)
     return out
 
 
-def test_the_smallest_launch_that_fails_is_told_and_the_answer_stays_right() -> None:
+def test_the_smallest_launch_that_fails_is_told_and_the_answer_stays_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exercise_kinds, "hard_cases", lambda *_: ())  # only the sizes below are tried
     known = exercise("add_constant")
     assert isinstance(known, Task)
     here = LocalAnswer(_add)

@@ -146,10 +146,12 @@ def in_a_terminal(command: list[str], typed: list[str]) -> tuple[str, int]:
     child, main = pty.fork()
     if child == 0:
         os.execv(command[0], command)
-    seen, waiting, answered = "", list(typed), 0
+    seen, waiting, answered, last = "", list(typed), 0, ""
     end = time.monotonic() + 120
     while time.monotonic() < end:
         if not select.select([main], [], [], 1.0)[0]:
+            if last == "\x03":  # a reader that has just begun may lose it: a person presses the keys again
+                os.write(main, b"\x03")
             continue
         try:
             seen += os.read(main, 65536).decode(errors="replace")
@@ -157,7 +159,8 @@ def in_a_terminal(command: list[str], typed: list[str]) -> tuple[str, int]:
             break
         if waiting and seen.count("(triton-lab) ") > answered:
             answered = seen.count("(triton-lab) ")
-            os.write(main, waiting.pop(0).encode())
+            last = waiting.pop(0)
+            os.write(main, last.encode())
     os.close(main)
     return seen, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 

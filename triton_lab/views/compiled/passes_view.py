@@ -54,21 +54,25 @@ class PassScene(TypedDict):
     diff: Code
 
 
-class PassesScene(TypedDict):
+class _Passes(TypedDict):
+    kind: Literal["passes"]
+    title: Sentence
+    headline: Sentence
+    passes: Annotated[list[PassScene], Most(1 << 10)]
+    introduced: Many[tuple[Sentence, Sentence, Many[Whole]]]
+    note: Sentence
+
+
+class PassesScene(_Passes, total=False):
     """All passes. ``introduced``: for each operation its explanation, and the passes that make more of it.
 
     ``program`` of ``grid`` is the one whose values stand in the diffs; the same for program 7 is the part ``name/7``.
     """
 
-    kind: Literal["passes"]
+    # Older saved notebooks lack these.
     name: Sentence
-    title: Sentence
     grid: GridShape
     program: Whole
-    headline: Sentence
-    passes: Annotated[list[PassScene], Most(1 << 10)]
-    introduced: Many[tuple[Sentence, Sentence, Many[Whole]]]
-    note: Sentence
 
 
 class PassesView(View):

@@ -827,14 +827,14 @@ export interface PairScene {
 /** All passes. ``introduced``: for each operation its explanation, and the passes that make more of it. ``program`` of ``grid`` is the one whose values stand in the diffs; the same for program 7 is the part ``name/7``. */
 export interface PassesScene {
   kind: "passes";
-  name: string;
   title: string;
-  grid: number[];
-  program: number;
   headline: string;
   passes: PassScene[];
   introduced: [string, string, number[]][];
   note: string;
+  name?: string;
+  grid?: number[];
+  program?: number;
 }
 
 /** A pass. ``seconds`` is None if the compiler reports no time; ``ops`` have name and counts before and after. ``mark`` and ``result`` say what the module after the pass computes, in a sign and in words; "" if it was not run. */
@@ -1260,9 +1260,8 @@ export interface TensorScene {
   start: number;
 }
 
+/** A tiling. ``values``: of each element at its last access; older saved notebooks lack it, and large arguments. */
 export interface TilingScene {
-  finer?: string;
-  window?: number[];
   kind: "tiling";
   title: string;
   argument: ArgumentScene;
@@ -1278,7 +1277,9 @@ export interface TilingScene {
   elsewhere: [number, number];
   nobody: string;
   astray: string[];
-  values: Buffer | null;
+  finer?: string;
+  window?: number[];
+  values?: Buffer;
 }
 
 /** A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each. ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. ``owners``: the first and the last program of each cell, -1 for none, where the colours are programs. */

@@ -84,7 +84,7 @@ class StorageHeatmap(HeatmapScene, Finer):
     touched: ToldTouches | None
 
 
-class TilingScene(Finer):
+class _Tiling(TypedDict):
     kind: Literal["tiling"]
     title: Sentence
     argument: ArgumentScene
@@ -100,7 +100,12 @@ class TilingScene(Finer):
     elsewhere: tuple[Whole, Whole]
     nobody: Sentence
     astray: Many[Sentence]
-    values: Buffer | None
+
+
+class TilingScene(_Tiling, Finer, total=False):
+    """A tiling. ``values``: of each element at its last access; older saved notebooks lack it, and large arguments."""
+
+    values: Buffer
 
 
 class LayerScene(Dress):

@@ -20,7 +20,7 @@ const MOST_GROWN = 3;
  */
 export function passesOf(scene, selection, context) {
   const { name, title, headline, introduced } = scene;
-  let { passes, program } = scene;
+  let { passes, program = 0 } = scene;
   const wrong = passes.findIndex((one) => one.mark === "≠");
   let shown = Math.max(0, wrong >= 0 ? wrong : passes.findIndex((one) => one.changed && one.diff));
   let reach = shown;
@@ -97,12 +97,12 @@ export function passesOf(scene, selection, context) {
   const listing = make("div", { class: "tl-passlist", role: "listbox", "aria-label": tr("passes in their order"), onkeydown }, ...rows);
   const note = make("div", { class: "tl-note" }, scene.note);
   const status = make("div", { class: "tl-note", role: "status" });
-  const programs = oneProgramPicker(scene.grid, selection, () => program);
+  const programs = oneProgramPicker(scene.grid ?? [1, 1, 1], selection, () => program);
   /** @type {number | null} the program that was asked for: one at a time, since each is a run of all modules */
   let awaited = null;
   const follow = () => {
     programs.update();
-    const wanted = selection.get().program ?? scene.program;
+    const wanted = selection.get().program ?? scene.program ?? 0;
     if (!context.live || wanted === program || awaited !== null) return;
     awaited = wanted;
     status.textContent = tr("The modules run for another program …");
@@ -110,7 +110,7 @@ export function passesOf(scene, selection, context) {
       awaited = null;
       status.textContent = answer.kind === "words" ? answer.text : "";
       if (answer.kind !== "passes") return;
-      ({ passes, program } = answer);
+      ({ passes, program = 0 } = answer);
       note.textContent = answer.note;
       show(shown);
       follow(); // another one may have been picked meanwhile

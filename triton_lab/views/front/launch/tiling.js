@@ -132,7 +132,7 @@ class Members {
     this.classOf = numbers(scene.classOf);
     this.starts = numbers(scene.starts);
     this.items = numbers(scene.items);
-    this.values = scene.values && numbers(scene.values);
+    this.values = scene.values ? numbers(scene.values) : null;
   }
 
   /**

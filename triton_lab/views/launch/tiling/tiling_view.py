@@ -312,8 +312,7 @@ class Tiling(View):
 
     def scene(self) -> TilingScene:
         argument, found = self.argument, self.cells.touches
-        return {
-            **finer_scene(self.finer, self.cells.layout, self.window),
+        scene: TilingScene = {
             "kind": "tiling",
             "title": self.subject(),
             "argument": {
@@ -334,8 +333,10 @@ class Tiling(View):
             "items": buffer(narrow(found.table.items)),
             "accesses": list(found.accesses),
             "elsewhere": (found.active_elsewhere, found.masked_elsewhere),
-            "values": None if self.values is None else buffer(self.values),
         }
+        if self.values is not None:
+            scene["values"] = buffer(self.values)
+        return {**scene, **finer_scene(self.finer, self.cells.layout, self.window)}
 
     @cached_property
     def values(self) -> npt.NDArray[np.floating[Any]] | None:

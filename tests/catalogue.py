@@ -25,7 +25,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from tests import scripts, sources
-from triton_lab.localization import DOMAIN, FOLDER
+from triton_lab.localization import DOMAIN, catalogues
 
 MARKS = {"_": 1, "N_": 1, "ngettext": 2}  # how many of the first arguments are texts
 # The functions of `messages` that take a noun, and its place among the arguments. Its plural may come behind it.
@@ -202,15 +202,15 @@ def main() -> None:
             for line, text in outside_of_script(script) if scripts.room(name) == asked.left else ():
                 print(f"{name}:{line}: {text!r}")
         return
-    FOLDER.mkdir(exist_ok=True)
+    catalogues().mkdir(exist_ok=True)
     if asked.new:
-        place = FOLDER / asked.new / "LC_MESSAGES" / f"{DOMAIN}.po"
+        place = catalogues() / asked.new / "LC_MESSAGES" / f"{DOMAIN}.po"
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("xb") as file:
             write_po(file, Catalog(locale=asked.new, project="triton-lab"))
-    with (FOLDER / f"{DOMAIN}.pot").open("wb") as file:
+    with (catalogues() / f"{DOMAIN}.pot").open("wb") as file:
         write_po(file, template(), width=120, sort_output=True, include_lineno=False)
-    for place in sorted(FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.po")):
+    for place in sorted(catalogues().glob(f"*/LC_MESSAGES/{DOMAIN}.po")):
         catalogue = compiled(place)
         done = sum(1 for each in catalogue if each.id and each.string and not each.fuzzy)
         print(f"{place.parts[-3]}: {done:,} of {len(catalogue):,} texts are translated")

@@ -19,7 +19,7 @@ from babel.messages.pofile import read_po
 import triton_lab as lab
 from tests import catalogue, pseudo_language, scripts, sources
 from triton_lab import localization
-from triton_lab.localization import DOMAIN, FOLDER, _, ngettext, translated
+from triton_lab.localization import DOMAIN, _, catalogues, ngettext, translated
 
 # Strings of four words and more in each room that are not in the catalogue. Some are no texts for users: patterns,
 # code, names of fields. A number here may only become smaller.
@@ -86,7 +86,7 @@ def test_no_function_that_translates_has_a_variable_of_that_name() -> None:
 
 
 def test_translations_keep_the_names_of_the_places() -> None:
-    for path in FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.po"):
+    for path in catalogues().glob(f"*/LC_MESSAGES/{DOMAIN}.po"):
         with path.open("rb") as file:
             check(read_po(file))
 
@@ -161,7 +161,7 @@ def test_the_browser_gets_its_own_texts_with_the_forms_of_their_plurals(brackets
 
 
 def test_a_user_s_choice_goes_before_jupyterlab_s(brackets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(localization, "FOLDER", brackets)
+    monkeypatch.setenv("TRITON_LAB_LOCALE", str(brackets))
     monkeypatch.setattr(localization, "_by_user", False)
     localization.follow("en")
     assert lab.language() == "en"
@@ -211,7 +211,7 @@ def test_the_environment_chooses_and_english_needs_no_gettext(brackets: Path, mo
     assert not localization.use(None, brackets)
     code = (
         "import sys; from triton_lab import localization as l;"
-        "assert l._('a') == 'a' and (l.FOLDER.is_dir() or 'gettext' not in sys.modules)"
+        "assert l._('a') == 'a' and (l.catalogues().is_dir() or 'gettext' not in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 

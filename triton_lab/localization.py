@@ -36,13 +36,17 @@ __all__ = [
 ]
 
 DOMAIN = "triton_lab"
-FOLDER = Path(os.environ.get("TRITON_LAB_LOCALE") or Path(__file__).with_name("locale"))
 ENGLISH = "en"
 
 _loaded = False
 _by_user = False  # whether `language` has chosen
 _catalogue: NullTranslations | None = None  # None is English
 _place: Path | None = None  # the .mo file of the catalogue
+
+
+def catalogues() -> Path:
+    """The folder of the translations."""
+    return Path(os.environ.get("TRITON_LAB_LOCALE") or Path(__file__).with_name("locale"))
 
 
 def language(name: str | None = None) -> str:
@@ -80,7 +84,7 @@ def use(language: str | None = None, folder: Path | None = None) -> bool:
     """
     global _loaded, _catalogue, _place
     _loaded, _catalogue, _place = True, None, None
-    where = FOLDER if folder is None else folder
+    where = catalogues() if folder is None else folder
     if where.is_dir():
         import gettext
 
@@ -102,7 +106,7 @@ def browser_texts(name: str | None = None) -> dict[str, Any]:
     if name is not None:
         wanted = name.replace("-", "_").lower()
         own = next((each for each in languages() if each.lower() == wanted), None)
-        place = None if own is None else FOLDER / own / "LC_MESSAGES" / f"{DOMAIN}.mo"
+        place = None if own is None else catalogues() / own / "LC_MESSAGES" / f"{DOMAIN}.mo"
     if not place or not place.with_suffix(".json").is_file():
         return {}
     import json
@@ -113,7 +117,7 @@ def browser_texts(name: str | None = None) -> dict[str, Any]:
 
 def languages(folder: Path | None = None) -> list[str]:
     """The languages that have a catalogue, besides English."""
-    where = FOLDER if folder is None else folder
+    where = catalogues() if folder is None else folder
     return sorted(path.parts[-3] for path in where.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
 
 

@@ -218,7 +218,7 @@ def stopped_by_signals() -> Iterator[None]:
 def may_watch() -> bool:
     """Whether signals are to stop isl from now on: not where they do already."""
     abort = _abort(os.getpid())
-    return abort is not None and not abort.usual and threading.current_thread() is threading.main_thread()
+    return abort is not None and not abort.usual and threading.get_ident() == threading.main_thread().ident
 
 
 def watch() -> None:

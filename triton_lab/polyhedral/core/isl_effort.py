@@ -15,6 +15,7 @@ What Python does around the questions is bounded by `series`, which gives all qu
 
 from __future__ import annotations
 
+import _thread
 import contextvars
 import re
 import threading
@@ -178,20 +179,23 @@ def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int, seconds: f
                 end_thread()
             finally:
                 spent.append(thread_time())
+                done.release()
 
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True)
+    done = _thread.allocate_lock()
+    done.acquire()
     usual = threading.stack_size()
     try:
         try:
             threading.stack_size(_STACK)
-            thread.start()  # waits, too
+            # `Thread.start` waits for the thread, and turns an interrupt meanwhile into RuntimeError now and then.
+            _thread.start_new_thread(contextvars.copy_context().run, (work,))
         finally:
             try:
                 threading.stack_size(usual)
             except BaseException:
                 threading.stack_size(usual)
                 raise
-        thread.join()
+        done.acquire()
     except BaseException:  # an interrupt: isl has given up, and what is asked next is given no time
         trial.interrupted = True
         while not (trial.claim("interrupt") or spent):

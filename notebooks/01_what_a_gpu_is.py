@@ -104,8 +104,8 @@ print(compiled.metadata.warps, "warps of", compiled.metadata.lanes, "threads")
 # %% [markdown]
 # **Guess first:** 512 elements, 128 threads. Which elements does the first thread hold: 0, 1, 2 and 3, or 0, 128, 256
 # and 384? Then look: the left picture shows the block, with a colour for each warp, and darker for later threads. Point
-# at an element to see its thread. (Pictures of layouts call the number of a thread in its warp its *lane*, as NVIDIA
-# does. The bits below are for chapter 17.)
+# at an element to see its thread. (In code, Triton's layouts call the number of a thread in its warp `lane`. The bits
+# below are for chapter 17.)
 
 # %%
 compiled.plot.layouts()

@@ -31,8 +31,8 @@ def test_layouts_are_live_with_a_kernel_and_without(lab: Lab) -> None:
         notebook = lab.open(name)
         if not saved:
             notebook.run_all()
-        tells(notebook.cell(1), "warp 0, lane ")
-        tells(notebook.cell(2), "warp 0, lane ")
+        tells(notebook.cell(1), "warp 0, thread ")
+        tells(notebook.cell(2), "warp 0, thread ")
         rows = notebook.cell(3).locator(".tl-picks tbody tr:visible")
         expect(rows.first).to_be_visible()
         rows.last.click()

@@ -45,16 +45,16 @@ def test_an_element_shows_all_that_hold_it(show: Open, screenshots: Path) -> Non
     expect(status).to_contain_text("Pick an element to see which threads hold it")
     tensor, hardware = page.locator(".tl-overlay").nth(0), page.locator(".tl-overlay").nth(1)
     tensor.hover(position={"x": LEFT + 24 * 5 + 12, "y": TOP + 24 * 3 + 12})
-    words = "element [3, 5] · held 4 times · " + " · ".join(f"warp {warp}, lane 13, register 1" for warp in range(4))
+    words = "element [3, 5] · held 4 times · " + " · ".join(f"warp {warp}, thread 13, register 1" for warp in range(4))
     expect(status).to_have_text(words)
     tensor.click(position={"x": LEFT + 24 * 5 + 12, "y": TOP + 24 * 3 + 12})
     page.mouse.move(2, 2)
     expect(status).to_have_text(words)
-    # Lane 13 is 1 + 4 + 8, and register 1 is itself: these columns are lit, and add up to the element.
-    assert lit_bits(page) == ["register 1", "lane 1", "lane 4", "lane 8"]
+    # Thread 13 is 1 + 4 + 8, and register 1 is itself: these columns are lit, and add up to the element.
+    assert lit_bits(page) == ["register 1", "thread 1", "thread 4", "thread 8"]
     expect(page.locator(".tl-sum")).to_contain_text("=  [3, 5]")
     cells = page.locator(".tl-cells").nth(1)
-    high = 12  # of a lane
+    high = 12  # of a thread
     assert ink_at(cells, LEFT + 20 + 1, TOP + PANEL + 13 * high + 6, style.LIGHT.ink)
     page.screenshot(path=screenshots / "layout-copies.png")
     tensor.focus()
@@ -72,14 +72,14 @@ def test_a_place_and_a_part_of_the_hardware_show_their_elements(show: Open, scre
     hardware.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
         page.keyboard.press(key)
-    expect(status).to_have_text("warp 0, lane 1, register 1 · holds element [0, 5]")
-    expect(page.get_by_role("combobox", name="lane")).to_have_value("1")
+    expect(status).to_have_text("warp 0, thread 1, register 1 · holds element [0, 5]")
+    expect(page.get_by_role("combobox", name="thread")).to_have_value("1")
     page.keyboard.press("Enter")  # again: nothing is picked
-    expect(page.get_by_role("combobox", name="lane")).to_have_value("")
+    expect(page.get_by_role("combobox", name="thread")).to_have_value("")
     page.get_by_role("combobox", name="warp").select_option("1")
-    page.get_by_role("combobox", name="lane").select_option("5")
-    expect(status).to_have_text("warp 1, lane 5 · 4 elements: [9, 4] [9, 5] [9, 6] [9, 7]")
-    assert lit_bits(page) == ["lane 1", "lane 4", "warp 1"]
+    page.get_by_role("combobox", name="thread").select_option("5")
+    expect(status).to_have_text("warp 1, thread 5 · 4 elements: [9, 4] [9, 5] [9, 6] [9, 7]")
+    assert lit_bits(page) == ["thread 1", "thread 4", "warp 1"]
     page.screenshot(path=screenshots / "layout-lane-dark.png")
     page.get_by_role("button", name="show all").click()
     expect(page.get_by_role("combobox", name="warp")).to_have_value("")
@@ -92,7 +92,7 @@ def test_a_bit_shows_what_it_moves(show: Open) -> None:
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    bit = page.get_by_role("button", name="lane 4: moves by [1, 0]")
+    bit = page.get_by_role("button", name="thread 4: moves by [1, 0]")
     expect(bit).to_be_focused()
     expect(bit).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".tl-status")).to_contain_text("[1, 0]")
@@ -144,7 +144,7 @@ def test_a_conversion_tells_the_way_of_an_element_and_of_a_register(show: Open, 
     source = conversion.source_of(register=1, lane=0, warp=0, block=0)
     element = conversion.destination.at(register=1)
     assert (source["lane"], element) == (0, (0, 1))
-    expect(status).to_have_text("element [0, 1] · stays in warp 0, lane 0, register 1")
+    expect(status).to_have_text("element [0, 1] · stays in warp 0, thread 0, register 1")
     page.screenshot(path=screenshots / "conversion.png")
 
 

@@ -78,11 +78,11 @@ def test_a_layout_tells_itself_in_words(wording: Wording) -> None:
         shape="32 x 16",
         bits="32 bits",
         registers="4 registers",
-        lanes="32 lanes",
+        threads="32 threads",
         warps="4 warps",
     )
     assert "lane: [0, 4] [0, 8] [1, 0] [2, 0] [4, 0]" in told
-    assert str(lab.layout(BLOCKED, (32, 16)).owner(1, 5)[0]) == "warp 0, lane 5, register 1"
+    assert str(lab.layout(BLOCKED, (32, 16)).owner(1, 5)[0]) == "warp 0, thread 5, register 1"
 
 
 def test_shared_memory_tells_addresses_and_banks(wording: Wording) -> None:

@@ -145,7 +145,7 @@ for (const {{ scene, held, sheets }} of JSON.parse(readFileSync({json.dumps(str(
 
 def test_an_elements_copies_stand_out_on_both_sides(wording: Wording) -> None:
     view = blocked((8, 16)).plot(element=(3, 5))
-    holders = "; ".join(f"warp {warp}, lane 13, register 1" for warp in range(4))
+    holders = "; ".join(f"warp {warp}, thread 13, register 1" for warp in range(4))
     wording(view.text().splitlines()[-1], element="element [3, 5]", holders=holders)
     assert view._places is not None and view._elements is not None
     assert np.flatnonzero(view._places).tolist() == [128 * warp + 4 * 13 + 1 for warp in range(4)]
@@ -154,7 +154,7 @@ def test_an_elements_copies_stand_out_on_both_sides(wording: Wording) -> None:
 
 def test_a_lanes_elements_stand_out(wording: Wording) -> None:
     view = blocked().plot(warp=1, lane=5)
-    assert view.text().splitlines()[-1] == "warp 1, lane 5: [9, 4] [9, 5] [9, 6] [9, 7]"
+    assert view.text().splitlines()[-1] == "warp 1, thread 5: [9, 4] [9, 5] [9, 6] [9, 7]"
     assert view._elements is not None
     assert np.flatnonzero(view._elements).tolist() == [9 * 16 + column for column in range(4, 8)]
     with wording.raises(LayoutError, lane=32):
@@ -196,12 +196,12 @@ def test_words_stand_in_cells_with_room() -> None:
 
 def test_words_tell_what_it_is_and_how_often_elements_are_held(wording: Wording) -> None:
     told = {name: LayoutView(layout).title() for name, layout in all_kinds().items()}
-    wording(told["blocked"], "blocked", shape="32×16", parts="4 warps × 32 lanes × 4 registers")
-    wording(told["copies"].rpartition(": ")[2], "copies", parts="4 warps × 32 lanes × 4 registers", times="4 times")
-    assert told["cluster"].endswith("registers: 2 CTAs × 2 warps × 32 lanes × 4 registers")
+    wording(told["blocked"], "blocked", shape="32×16", parts="4 warps × 32 threads × 4 registers")
+    wording(told["copies"].rpartition(": ")[2], "copies", parts="4 warps × 32 threads × 4 registers", times="4 times")
+    assert told["cluster"].endswith("registers: 2 CTAs × 2 warps × 32 threads × 4 registers")
     assert told["swizzled"].endswith("in shared memory: 2,048 bytes")
     assert told["memory"].endswith("in tensor memory: 128 rows × 128 columns")
-    assert "warp 0, lane 1: [0, 4] [0, 5] [0, 6] [0, 7]" in LayoutView(blocked()).text()
+    assert "warp 0, thread 1: [0, 4] [0, 5] [0, 6] [0, 7]" in LayoutView(blocked()).text()
 
 
 @pytest.mark.parametrize("name", ["copies", "cluster", "cube", "padded", "half", "one"])

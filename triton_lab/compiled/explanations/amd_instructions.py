@@ -1,6 +1,6 @@
 """Instructions of AMD's GPUs, CDNA and RDNA.
 
-Names with s\\_ in front work on scalars for the whole wavefront, with v\\_ on a register of each lane.
+Names with s\\_ in front work on scalars for the whole wavefront, with v\\_ on a register of each thread.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TABLE: tuple[tuple[str, str], ...] = (
         N_("Invalidates caches, or writes them back, so that other writes become visible."),
     ),
     (r"(buffer|global|flat)_atomic_\w+", N_("Reads, changes and writes memory in one step (atomic).")),
-    (r"(global|flat)_load_\w+", N_("Reads global memory into registers; b128 or dwordx4 is 16 bytes for each lane.")),
+    (r"(global|flat)_load_\w+", N_("Reads global memory into registers; b128 or dwordx4 is 16 bytes for each thread.")),
     (r"(global|flat)_store_\w+", N_("Writes registers to global memory.")),
     (
         r"scratch_\w+",
@@ -41,7 +41,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     (r"ds_(read|load)_\w*tr\w*", N_("Reads a small matrix from shared memory (LDS) and transposes it.")),
     (r"ds_(read|load)\w*", N_("Reads shared memory (LDS); with a 2 from two places at once.")),
     (r"ds_(write|store)\w*", N_("Writes shared memory (LDS); with a 2 to two places at once.")),
-    (r"ds_b?permute\w*|ds_swizzle\w*", N_("Lanes exchange a register through the hardware of shared memory.")),
+    (r"ds_b?permute\w*|ds_swizzle\w*", N_("Threads exchange a register through the hardware of shared memory.")),
     (r"ds_\w+", N_("Reads, changes and writes shared memory (LDS) in one step (atomic).")),
     (
         r"s_(buffer_)?load_\w+",
@@ -67,13 +67,13 @@ TABLE: tuple[tuple[str, str], ...] = (
     (r"s_endpgm\w*", N_("The wavefront ends.")),
     (
         r"s_c?branch\w*",
-        N_("Jumps to another place: scc is the scalar condition, vcc and exec are masks of lanes (z: all 0)."),
+        N_("Jumps to another place: scc is the scalar condition, vcc and exec are masks of threads (z: all 0)."),
     ),
     (r"s_(getpc|setpc|swappc|call)\w*", N_("Calls a routine, or returns from it.")),
     (r"s_sendmsg\w*|s_trap", N_("Sends a message to the hardware, for example that registers are free.")),
     (
         r"s_(and|or|xor|andn2|and_not1|or_not1|nand|nor|not)\w*_saveexec_\w+",
-        N_("Saves the mask of active lanes and makes lanes inactive. This is a branch that only some lanes take."),
+        N_("Saves the mask of active threads and makes threads inactive: a branch that only some threads take."),
     ),
     (r"s_bitcmp\w*|s_cmpk?_\w+", N_("Compares scalars. The result is scc.")),
     (r"s_cselect_\w+", N_("Selects one of two scalars by scc.")),
@@ -86,7 +86,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     (r"s_mulk?_\w+|s_fmac?_\w+|s_fma\w+", N_("The product of scalars; hi is its upper half.")),
     (
         r"s_(and|or|xor|not|andn2|and_not1|nand|nor|xnor|bitset\w|orn2|or_not1)\w*",
-        N_("Bitwise operation on scalars; on masks of lanes: and, or, not."),
+        N_("Bitwise operation on scalars; on masks of threads: and, or, not."),
     ),
     (
         r"s_(lshl|lshr|ashr|bfe|bfm|brev|ff\d|flbit|ctz|clz|bcnt\w|pack|sext)\w*",
@@ -128,8 +128,11 @@ TABLE: tuple[tuple[str, str], ...] = (
         r"v_(pk_)?(add|sub|subrev|addc|subb)\w*",
         N_("The sum or the difference of integers; co: with carry, nc: without."),
     ),
-    (r"v_cmpx?_\w+", N_("Compares in each lane. The result is a mask of lanes. cmpx makes the other lanes inactive.")),
-    (r"v_cndmask_\w+", N_("Selects one of two values by the lane's bit in a mask.")),
+    (
+        r"v_cmpx?_\w+",
+        N_("Compares in each thread. The result is a mask of threads. cmpx makes the others inactive."),
+    ),
+    (r"v_cndmask_\w+", N_("Selects one of two values by the thread's bit in a mask.")),
     (
         r"v_(pk_)?(max|min|med)3?(imum|inum)?\w*|v_maxmin\w*|v_minmax\w*",
         N_("The minimum or maximum of two numbers; with a 3, of three (med: the median)."),
@@ -140,7 +143,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"v_mov_\w*dpp\w*|v_\w+_dpp\w*",
-        N_("The same operation with a register of a nearby lane (DPP): neighbours exchange values this way."),
+        N_("The same operation with a register of a nearby thread (DPP): neighbours exchange values this way."),
     ),
     (
         r"v_(pk_)?mov_\w+|v_swap\w*|v_accvgpr_\w+",
@@ -148,16 +151,16 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"v_(readlane|readfirstlane|writelane)\w*",
-        N_("Copies one lane's register to a scalar, or a scalar to one lane. Spilled scalars are stored this way."),
+        N_("Copies one thread's register to a scalar, or a scalar to one thread. Spilled scalars are stored this way."),
     ),
-    (r"v_permlane\w*", N_("Lanes exchange registers, row by row or half by half.")),
+    (r"v_permlane\w*", N_("Threads exchange registers, row by row or half by half.")),
     (r"v_(perm|alignbit|alignbyte|pack)\w*", N_("Selects bytes or halves of two registers.")),
     (r"v_bitop3\w*", N_("Any bitwise operation on three registers, given by a table of eight results.")),
     (r"v_(and|or|xor|not|xnor)_\w+", N_("Bitwise operation.")),
     (r"v_(lshl|lshr|ashr)\w*", N_("Shifts bits; rev: the shift count comes first.")),
     (
         r"v_(bfe|bfi|bfm|bfrev|ffb\w|bcnt|mbcnt|clz|ctz|cls)\w*",
-        N_("Extracts, inserts, counts or reverses bits. mbcnt: the number of lanes before this one."),
+        N_("Extracts, inserts, counts or reverses bits. mbcnt: the number of threads before this one."),
     ),
     (r"v_nop\w*", N_("Waits some cycles.")),
 )

@@ -67,7 +67,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"llvm\.nvvm\.shfl\.sync\.\w+\.\w+",
-        N_("Threads of a warp exchange a register: each reads another lane's."),
+        N_("Threads of a warp exchange a register: each reads another's."),
     ),
     (
         r"llvm\.nvvm\.barrier[\w.]*|llvm\.nvvm\.bar[\w.]*",
@@ -75,7 +75,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"llvm\.nvvm\.ldmatrix[\w.]+",
-        N_("A warp reads small matrices from shared memory, distributed to its lanes as tensor cores need them."),
+        N_("A warp reads small matrices from shared memory, distributed to its threads as tensor cores need them."),
     ),
     (r"llvm\.nvvm\.stmatrix[\w.]+", N_("A warp writes small matrices to shared memory.")),
     (
@@ -95,9 +95,9 @@ TABLE: tuple[tuple[str, str], ...] = (
         r"llvm\.nvvm\.tcgen05[\w.]+",
         N_("Blackwell's tensor cores and their memory: a product, a copy, or a wait."),
     ),
-    (r"llvm\.nvvm\.elect\.sync", N_("Elects one lane of the warp for work that is done once.")),
-    (r"llvm\.nvvm\.redux\.sync[\w.]*", N_("Combines a number of all lanes of a warp in one instruction.")),
-    (r"llvm\.nvvm\.(vote|match)[\w.]*", N_("A vote: evaluates a condition in all lanes of a warp at once.")),
+    (r"llvm\.nvvm\.elect\.sync", N_("Elects one thread of the warp for work that is done once.")),
+    (r"llvm\.nvvm\.redux\.sync[\w.]*", N_("Combines a number of all threads of a warp in one instruction.")),
+    (r"llvm\.nvvm\.(vote|match)[\w.]*", N_("A vote: evaluates a condition in all threads of a warp at once.")),
     (
         r"llvm\.nvvm\.(fence|mbarrier)[\w.]*",
         N_("A fence for shared memory between hardware units, or a barrier that counts arrivals."),
@@ -130,14 +130,14 @@ TABLE: tuple[tuple[str, str], ...] = (
     (r"llvm\.amdgcn\.ds\.read\.tr[\w.]*", N_("Reads a small matrix from shared memory (LDS) and transposes it.")),
     (
         r"llvm\.amdgcn\.ds\.b?permute[\w.]*",
-        N_("Lanes of the wavefront exchange a register through the hardware of shared memory."),
+        N_("Threads of the wavefront exchange a register through the hardware of shared memory."),
     ),
-    (r"llvm\.amdgcn\.(update|mov)\.dpp[\w.]*", N_("Reads a register of a nearby lane.")),
+    (r"llvm\.amdgcn\.(update|mov)\.dpp[\w.]*", N_("Reads a register of a nearby thread.")),
     (
         r"llvm\.amdgcn\.permlane[\w.]*|llvm\.amdgcn\.(readlane|writelane|readfirstlane)[\w.]*",
-        N_("Moves values between lanes, or from a lane to all."),
+        N_("Moves values between threads, or from a thread to all."),
     ),
-    (r"llvm\.amdgcn\.ballot[\w.]*", N_("A bit for each lane: whether its condition holds.")),
+    (r"llvm\.amdgcn\.ballot[\w.]*", N_("A bit for each thread: whether its condition holds.")),
     (
         r"llvm\.amdgcn\.s\.barrier[\w.]*",
         N_("All wavefronts of the program wait for each other. Signal and wait may be two instructions."),

@@ -21,7 +21,7 @@ TABLE: tuple[tuple[str, str], ...] = (
         r"cp\.async.*",
         N_("Starts an asynchronous copy from global to shared memory that does not use registers."),
     ),
-    (r"ldmatrix.*", N_("A warp reads 8x8 matrices from shared memory, distributed to its lanes as mma needs them.")),
+    (r"ldmatrix.*", N_("A warp reads 8x8 matrices from shared memory, distributed to its threads as mma needs them.")),
     (r"stmatrix.*", N_("A warp writes 8x8 matrices to shared memory.")),
     (
         r"wgmma\.mma_async.*",
@@ -74,10 +74,10 @@ TABLE: tuple[tuple[str, str], ...] = (
     (r"cvt\..*", N_("Converts between types; .rn rounds to the nearest, .rz towards 0.")),
     (r"cvta.*", N_("Converts an address of one memory space to a generic address, or back.")),
     (r"mov\..*", N_("Copies a register, a constant or a special register; with braces it packs or unpacks halves.")),
-    (r"shfl\.sync.*", N_("Threads of a warp exchange a register: each reads another lane's.")),
-    (r"(vote|match|activemask)\..*", N_("A vote: evaluates a condition in all lanes of a warp at once.")),
-    (r"redux\.sync.*", N_("Combines a number of all lanes of a warp in one instruction.")),
-    (r"elect\.sync.*", N_("Elects one lane of the warp for work that is done once.")),
+    (r"shfl\.sync.*", N_("Threads of a warp exchange a register: each reads another's.")),
+    (r"(vote|match|activemask)\..*", N_("A vote: evaluates a condition in all threads of a warp at once.")),
+    (r"redux\.sync.*", N_("Combines a number of all threads of a warp in one instruction.")),
+    (r"elect\.sync.*", N_("Elects one thread of the warp for work that is done once.")),
     (
         r"(ex2|lg2|sin|cos|tanh)\.approx.*",
         N_("The function of that name (ex2: power of 2), on the special function unit."),

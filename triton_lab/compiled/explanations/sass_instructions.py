@@ -24,7 +24,10 @@ TABLE: tuple[tuple[str, str], ...] = (
         N_("Reads or writes the thread's own memory: spilled registers, or its stack."),
     ),
     (r"LDT.*|STT.*|UTCCP.*", N_("Moves data between registers or shared memory and tensor memory.")),
-    (r"LDCU?.*|ULDC.*", N_("Reads constant memory, which holds the kernel's arguments; with a U, once for all lanes.")),
+    (
+        r"LDCU?.*|ULDC.*",
+        N_("Reads constant memory, which holds the kernel's arguments; with a U, once for a warp."),
+    ),
     (r"LD\..*|LD|ST\..*|ST", N_("Reads or writes the memory space that the address selects.")),
     (
         r"(ATOMG?|ATOMS|REDG?|RED)(\..*)?",
@@ -85,18 +88,18 @@ TABLE: tuple[tuple[str, str], ...] = (
     (r"U?SEL.*", N_("Selects one of two values by a predicate.")),
     (r"U?MOV.*", N_("Copies a register or a constant.")),
     (r"S2U?R.*|CS2U?R.*", N_("Reads a special register: the number of the thread or program, or a clock. SRZ is 0.")),
-    (r"R2UR.*|UR2\w+", N_("Copies between a lane's registers and the uniform registers, which all lanes share.")),
+    (r"R2UR.*|UR2\w+", N_("Copies between a thread's registers and the uniform registers, which all threads share.")),
     (r"U?P2U?R.*|R2P.*|B2R.*|R2B.*|S2UP.*", N_("Copies predicates or barriers to bits of a register, or back.")),
     (
         r"SHFL.*",
         N_(
-            "Threads of a warp exchange a register: BFLY (with the lane whose number differs in one bit), UP, DOWN "
+            "Threads of a warp exchange a register: BFLY (with the thread whose number differs in one bit), UP, DOWN "
             "or IDX."
         ),
     ),
-    (r"C?REDUX.*", N_("Combines a number of all lanes of a warp in one instruction.")),
-    (r"U?VOTEU?.*|MATCH.*", N_("A vote: evaluates a condition in all lanes of a warp at once.")),
-    (r"ELECT.*", N_("Elects one lane of the warp for work that is done once.")),
+    (r"C?REDUX.*", N_("Combines a number of all threads of a warp in one instruction.")),
+    (r"U?VOTEU?.*|MATCH.*", N_("A vote: evaluates a condition in all threads of a warp at once.")),
+    (r"ELECT.*", N_("Elects one thread of the warp for work that is done once.")),
     (r"BAR.*|UCGABAR.*", N_("All threads of the program wait for each other.")),
     (r"SYNCS.*|ARRIVES.*", N_("A barrier in shared memory that counts arrivals (mbarrier).")),
     (r"MEMBAR.*|FENCE.*|ERRBAR.*|CGAERRBAR.*|ACQBULK.*", N_("Orders memory accesses as other threads see them.")),
@@ -105,7 +108,7 @@ TABLE: tuple[tuple[str, str], ...] = (
         r"BSSY.*|BSYNC.*|BREAK.*",
         N_("The place where diverged threads of a warp join again: BSSY names it, BSYNC waits there."),
     ),
-    (r"WARPSYNC.*|ENDCOLLECTIVE.*", N_("Lanes of a warp wait for each other.")),
+    (r"WARPSYNC.*|ENDCOLLECTIVE.*", N_("Threads of a warp wait for each other.")),
     (r"BRA.*|BRX.*|JMP.*|JMX.*|BRXU.*", N_("Jumps to another place, or with a predicate only where it is true.")),
     (r"EXIT.*", N_("The thread ends, or with a predicate only where it is true.")),
     (r"CALL.*|RET.*|LEPC.*", N_("Calls a routine, for example for a division, or returns from it.")),

@@ -80,7 +80,7 @@ class AmdMfma(Distributed):
         if k_width < 1 or not attribute_rules.is_power(k_width):
             raise LayoutError(
                 _(
-                    "kWidth is {k_width}, but must be a power of two: the number of consecutive elements of a lane"
+                    "kWidth is {k_width}, but must be a power of two: the number of consecutive elements of a thread"
                 ).format(k_width=k_width)
             )
         order = matrix_order(self.rank, rows=which == 0)  # along k first
@@ -205,10 +205,13 @@ class AmdWmma(Distributed):
         if not attribute_rules.is_power(k_width) or spread > max(depth, k_width):
             raise LayoutError(
                 _(
-                    "kWidth is {k_width}, but must be a power of two of at most {depth}: {lanes} share the "
+                    "kWidth is {k_width}, but must be a power of two of at most {depth}: {threads} share the "
                     "{numbers} along k"
                 ).format(
-                    k_width=k_width, depth=depth // across, lanes=count(across, "lane"), numbers=count(depth, "number")
+                    k_width=k_width,
+                    depth=depth // across,
+                    threads=count(across, "thread"),
+                    numbers=count(depth, "number"),
                 )
             )
         widths = _WMMA_WIDTHS[self.version]

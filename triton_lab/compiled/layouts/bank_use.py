@@ -48,7 +48,7 @@ class BankUse:
         return self.wavefronts - self.ideal
 
     def __str__(self) -> str:
-        told = _("{accesses} of {elements} a lane, {wavefronts}").format(
+        told = _("{accesses} of {elements} a thread, {wavefronts}").format(
             accesses=count(self.instructions, "access", "accesses"),
             elements=count(self.vector, "element"),
             wavefronts=count(self.wavefronts, "wavefront"),
@@ -57,8 +57,8 @@ class BankUse:
             _("{told}, no bank conflicts").format(told=told)
             if not self.conflicts
             else (
-                _("{told}, {ideal} without conflicts: {lanes} access different words of one bank").format(
-                    told=told, ideal=self.ideal, lanes=count(self.ways, "lane")
+                _("{told}, {ideal} without conflicts: {threads} access different words of one bank").format(
+                    told=told, ideal=self.ideal, threads=count(self.ways, "thread")
                 )
             )
         )
@@ -109,7 +109,7 @@ def lane_starts(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> 
         )
     if registers.size("lane") != 32:
         raise LayoutError(
-            _("the rule for banks here is NVIDIA's, for warps of 32 lanes, not {size}").format(
+            _("the rule for banks here is NVIDIA's, for warps of 32 threads, not {size}").format(
                 size=registers.size("lane")
             )
         )

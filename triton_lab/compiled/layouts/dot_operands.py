@@ -45,7 +45,7 @@ class DotOperand(Distributed):
             )
         if self.k_width > MOST_SIDE_BY_SIDE:
             raise LayoutError(
-                _("kWidth is {k_width}, but a lane has at most {numbers} in a row").format(
+                _("kWidth is {k_width}, but a thread has at most {numbers} in a row").format(
                     k_width=self.k_width, numbers=count(MOST_SIDE_BY_SIDE, "number")
                 )
             )

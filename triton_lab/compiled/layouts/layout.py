@@ -16,8 +16,8 @@ from triton_lab.compiled.layouts.layout_conversion import Conversion, conversion
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed, LayoutKind, SharedLayout, TensorMemory
 from triton_lab.compiled.layouts.layout_parser import build, parse, types_of
-from triton_lab.compiled.layouts.linear_layout import Basis, Linear
-from triton_lab.localization import _
+from triton_lab.compiled.layouts.linear_layout import Basis, Linear, part_name
+from triton_lab.localization import _, translated
 from triton_lab.messages import count
 from triton_lab.providers import provided
 
@@ -47,7 +47,7 @@ class HardwarePlace:
 
     def __str__(self) -> str:
         parts = [(part, number) for part, number in self.parts if part != "block"]
-        return ", ".join(f"{part} {number}" for part, number in reversed(parts))
+        return ", ".join(f"{translated(part_name(part))} {number}" for part, number in reversed(parts))
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Layout:
     [(1, 4), (1, 5), (1, 6), (1, 7)]
     >>> print(rows.to(lab.layout("blocked", (32, 16), size_per_thread=[4, 1], threads_per_warp=[2, 16],
     ...                          warps_per_cta=[4, 1])))
-    Elements move between lanes of a warp: 4 registers of each lane move, in at least 4 shuffles per ...
+    Elements move between threads of a warp: 4 registers of each thread move, in at least 4 shuffles per ...
     """
 
     kind: LayoutKind
@@ -220,7 +220,7 @@ class Layout:
         ...                   warps_per_cta=[1, 1], order=[0, 1])
         >>> plain = lab.layout("swizzled_shared", (32, 32), vec=1, per_phase=1, max_phase=1, order=[1, 0])
         >>> print(plain.plot_access(down).text().splitlines()[-1])
-        Bank 0 has to give 8 different words: 8 lanes are served in 8 turns.
+        Bank 0 has to give 8 different words: 8 threads are served in 8 turns.
         """
         self.access(registers)  # raises for what is no access
         view: BankView = provided("Layout.plot_access")(self, registers, warp)
@@ -262,7 +262,9 @@ class Layout:
         return found
 
     def __str__(self) -> str:
-        sizes = ", ".join(count(size, name) for name, size in self.linear.sizes.items() if name != "block" or size > 1)
+        sizes = ", ".join(
+            count(size, part_name(name)) for name, size in self.linear.sizes.items() if name != "block" or size > 1
+        )
         copies = f"; each element {count(self.copies, 'time')}" if self.copies > 1 else ""
         shape = " x ".join(map(str, self.shape))
         return _("{kind}, shape {shape}, {bits} an element: {sizes}{copies}\n{linear}").format(
@@ -281,7 +283,7 @@ class Layout:
         >>> blocked = lab.layout("blocked", (32, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4],
         ...                      warps_per_cta=[4, 1], order=[1, 0])
         >>> blocked.plot(element=(1, 5)).text().splitlines()[-1]
-        'element [1, 5] is held by warp 0, lane 5, register 1'
+        'element [1, 5] is held by warp 0, thread 5, register 1'
         """
         view: LayoutView = provided("Layout.plot")(self, element, **parts)
         return view

@@ -13,7 +13,7 @@ from triton_lab.compiled.layouts.bank_use import BankUse, bank_use
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import LayoutKind
 from triton_lab.compiled.layouts.layout_tile import HARDWARE
-from triton_lab.compiled.layouts.linear_layout import Ints, Linear
+from triton_lab.compiled.layouts.linear_layout import Ints, Linear, part_name
 from triton_lab.localization import _
 from triton_lab.messages import count, number
 from triton_lab.providers import provided
@@ -67,10 +67,10 @@ class Conversion:
         if self.way == "nothing":
             return _("Nothing moves: both layouts put each element in the same place.")
         if self.way == "registers":
-            return _("Nothing moves between lanes: each lane has its elements, and only its registers are renamed.")
+            return _("Nothing moves between threads: each thread has its elements, and only its registers are renamed.")
         if self.way == "shuffles":
             return _(
-                "Elements move between lanes of a warp: {registers} registers of each lane move, in at "
+                "Elements move between threads of a warp: {registers} registers of each thread move, in at "
                 "least {shuffles} shuffles per warp. No element moves between warps."
             ).format(registers=self.registers, shuffles=self.shuffles)
         where = "shared memory" if self.way == "shared memory" else _("the shared memory of the cluster's blocks")
@@ -158,7 +158,7 @@ class Conversion:
         >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **rows)
         >>> other = lab.layout("blocked", (32, 32), size_per_thread=[8, 1], **rows)
         >>> one.to(other).plot(element=(1, 5)).text().splitlines()[-1]
-        'element [1, 5]: from warp 1, lane 5, register 0 to warp 0, lane 5, register 1, from warp to warp'
+        'element [1, 5]: from warp 1, thread 5, register 0 to warp 0, thread 5, register 1, from warp to warp'
         """
         view: ConversionView = provided("Conversion.plot")(self, element)
         return view
@@ -184,7 +184,7 @@ def conversion(before: Linear, after: Linear, bits: int, kinds: tuple[LayoutKind
         if before.size(name) != after.size(name):
             raise LayoutError(
                 _("the layouts are for programs of different size: {size} and {size2} {name}s").format(
-                    size=before.size(name), size2=after.size(name), name=name
+                    size=before.size(name), size2=after.size(name), name=part_name(name)
                 )
             )
     moves, way = _nearest(before, after)

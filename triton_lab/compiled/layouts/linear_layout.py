@@ -19,11 +19,20 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts import gf2
 from triton_lab.compiled.layouts.layout_error import LayoutError
-from triton_lab.localization import _
+from triton_lab.localization import N_, _
 from triton_lab.messages import count
 
 Basis: TypeAlias = tuple[int, ...]
 Ints: TypeAlias = npt.NDArray[np.int64]
+
+# What the parts of the hardware are called. Triton's layouts call a thread ``lane``, and a CTA of a cluster ``block``.
+_NAMES = {"register": N_("register"), "lane": N_("thread"), "warp": N_("warp"), "block": "CTA", "row": N_("row"),
+          "column": N_("column"), "offset": N_("offset"), "bank": N_("bank")}  # fmt: skip
+
+
+def part_name(part: str) -> str:
+    """The name of a part of the hardware, in English."""
+    return _NAMES.get(part, part)
 
 
 @dataclass(frozen=True)

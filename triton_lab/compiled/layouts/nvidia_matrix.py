@@ -102,7 +102,7 @@ class NvidiaMma(Distributed):
         """The layout of an operand (0: left, 1: right) of such a product."""
         if k_width < 1 or not attribute_rules.is_power(k_width):
             raise LayoutError(
-                _("kWidth is {k_width}, but must be a power of two: how many numbers a lane has in a row").format(
+                _("kWidth is {k_width}, but must be a power of two: how many numbers a thread has in a row").format(
                     k_width=k_width
                 )
             )

@@ -97,12 +97,12 @@ def warp_access(memory: Ints, bits: int, registers: str, warp: int = 0) -> WarpA
 def told(access: WarpAccess) -> str:
     """What one instruction of the warp costs, in words."""
     worst = int(access.bank_words.max())
-    part = count(len(access.part), "lane")
+    part = count(len(access.part), "thread")
     if worst <= 1:
-        return _("Each bank gives at most one word: {lanes} are served at once.").format(lanes=part)
-    return _("Bank {bank} has to give {words}: {lanes} are served in {turns}.").format(
+        return _("Each bank gives at most one word: {threads} are served at once.").format(threads=part)
+    return _("Bank {bank} has to give {words}: {threads} are served in {turns}.").format(
         bank=int(access.bank_words.argmax()),
         words=count(worst, "different word"),
-        lanes=part,
+        threads=part,
         turns=count(worst, "turn"),
     )

@@ -51,7 +51,7 @@ def of_shared(line: SharedLine) -> Reason | None:
         line.conflicts * _LINE,
         _(
             "its {kind}s of shared memory take {wavefronts} wavefronts, {wavefronts2} without bank "
-            "conflicts: lanes of a warp access different words of one bank"
+            "conflicts: threads of a warp access different words of one bank"
         ).format(
             kind=line.kind, wavefronts=f"{line.wavefronts:,}", wavefronts2=f"{line.wavefronts - line.conflicts:,}"
         ),
@@ -109,7 +109,7 @@ def _told(one: Transfer) -> tuple[str, str]:
         return (
             (
                 _(
-                    "each lane moves {bytes} at a time of its {held} consecutive ones: the compiler does not "
+                    "each thread moves {bytes} at a time of its {held} consecutive ones: the compiler does not "
                     "know enough about the addresses or the mask"
                 ).format(bytes=count(one.width, "byte"), held=held * one.width)
             ),
@@ -117,14 +117,16 @@ def _told(one: Transfer) -> tuple[str, str]:
         )
     if len(asked) < len(on) // 2:
         return (
-            _("only {asked} of {lanes} of a warp are active").format(asked=len(asked), lanes=count(len(on), "lane")),
+            _("only {asked} of {threads} of a warp are active").format(
+                asked=len(asked), threads=count(len(on), "thread")
+            ),
             _("Choose a block with fewer masked-off lanes, or fewer warps."),
         )
     if step is not None and abs(step) == one.width:
         return _crooked(asked, one.width)
     if step is not None:
         return (
-            _("neighbouring lanes access {bytes} each, {bytes2} apart").format(
+            _("neighbouring threads access {bytes} each, {bytes2} apart").format(
                 bytes=count(one.width, "byte"), bytes2=count(abs(step), "byte")
             ),
             (
@@ -137,15 +139,15 @@ def _told(one: Transfer) -> tuple[str, str]:
     pieces = 1 + int((np.diff(np.sort(asked)) != one.width).sum())
     if pieces <= len(asked) // 2:
         return (
-            _("the {lanes} of a warp access {pieces}").format(
-                lanes=count(len(asked), "lane"), pieces=count(pieces, "separate piece")
+            _("the {threads} of a warp access {pieces}").format(
+                threads=count(len(asked), "thread"), pieces=count(pieces, "separate piece")
             ),
             _(
                 "Give each row of the block at least {a_sector} side by side, beginning at a multiple of {sector}."
             ).format(a_sector=_A_SECTOR, sector=SECTOR),
         )
     return (
-        _("the lanes of a warp access scattered addresses"),
+        _("the threads of a warp access scattered addresses"),
         _("Sort the indices, or load whole rows and select elements with tl.gather."),
     )
 

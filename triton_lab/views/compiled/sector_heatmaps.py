@@ -148,7 +148,7 @@ def of_shared(line: SharedLine) -> Traffic:
         "banks",
         "word",
         max(2, int(counts.max())),
-        _("{told}{opcode}, {bytes} a lane; words of one bank take turns").format(
+        _("{told}{opcode}, {bytes} a thread; words of one bank take turns").format(
             told=told, opcode=use.instruction.opcode, bytes=messages.count(use.width, "byte")
         ),
         _("parts of warps that are served at once") if "," in parts[0][0] else "warps",

@@ -102,7 +102,7 @@ class BankView(View):
             )
         if self.access is not None:
             whole = _("All warps: {use}.").format(use=self.access.use)
-            shown = _("Framed are the words of instruction {number} of warp {warp}, with the lanes that access them.")
+            shown = _("Framed are the words of instruction {number} of warp {warp}, with the threads that access them.")
             found += [whole, shown.format(number=self.access.instruction, warp=self.access.warp)]
             found.append(told(self.access))
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from triton_lab.compiled.layouts import Layout, Linear
+from triton_lab.compiled.layouts.linear_layout import part_name
 from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.fonts import width_of
@@ -15,8 +16,6 @@ CELL, HEAD = 22.0, 44.0  # CSS pixels of a cell, and of what stands over the fir
 ROUND = 3.0  # the corners of the bits over the columns, which a reader can pick
 GAP = 10.0  # between the parts of the hardware, and between dimensions
 HEADING = N_("The layout as a bit matrix: each set bit moves the element by its column (1 and 1 cancel)")
-PARTS = {"register": N_("register"), "lane": N_("lane"), "warp": N_("warp"), "row": N_("row"), "column": N_("column"),
-         "offset": N_("offset"), "bank": N_("bank")}  # fmt: skip
 
 
 def matrix_scene(layout: Layout) -> MatrixScene:
@@ -28,11 +27,6 @@ def matrix_scene(layout: Layout) -> MatrixScene:
         for number, (name, bit, basis) in enumerate(places)
     ]
     return {"shape": list(layout.shape), "bits": bits}
-
-
-def called(part: str) -> str:
-    """The name of a part of the hardware: a block of a cluster is a CTA."""
-    return "CTA" if part == "block" else part
 
 
 def matrix_drawing(linear: Linear, lit: int = 0) -> Drawing:
@@ -48,7 +42,7 @@ def matrix_drawing(linear: Linear, lit: int = 0) -> Drawing:
     for part, bases in linear.ins:
         if not bases:
             continue
-        word = translated(PARTS.get(part, called(part)))
+        word = translated(part_name(part))
         made.add(DrawnText(x + 1.5, 8, word, SMALL, bold=True))
         for bit, basis in enumerate(bases):
             _add_column(made, x, column, 1 << bit, [basis[axis] >> row & 1 for axis, row in rows], _tops(rows))

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 LOOKS = (style.UNTOUCHED, *(style.SEQUENTIAL + level for level in (60, 44, 26, 6)))
 SAYS = (
     N_("already in this register"),
-    N_("from another register of the lane"),
-    N_("from another lane of the warp"),
+    N_("from another register of the thread"),
+    N_("from another thread of the warp"),
     N_("from another warp"),
     N_("from another CTA"),
 )
 WAYS = (
     N_("where it is"),
-    N_("in the same lane"),
-    N_("from lane to lane"),
+    N_("in the same thread"),
+    N_("from thread to thread"),
     N_("from warp to warp"),
     N_("from CTA to CTA"),
 )

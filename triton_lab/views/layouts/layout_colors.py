@@ -94,7 +94,7 @@ def _held(places: LayoutPositions) -> Looks:
         holders[:, 0] * places.size("lane") + lane,
         legend=_legend(places),
         ramp=(style.tensor_colour(0, PALEST), style.TENSOR_LEVELS - PALEST, 0, places.size("lane") - 1),
-        ramp_name=_("lane"),
+        ramp_name=_("thread"),
         words=lambda: [f"r{number}" for number in register.tolist()],
     )
 

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts import HardwarePlace, LayoutError
 from triton_lab.compiled.layouts import Layout as Asked
+from triton_lab.compiled.layouts.linear_layout import part_name
 from triton_lab.localization import _, translated
 from triton_lab.messages import count, number
 from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.layouts import layout_colors
-from triton_lab.views.layouts.bit_matrix import HEADING, called, matrix_drawing, matrix_scene
+from triton_lab.views.layouts.bit_matrix import HEADING, matrix_drawing, matrix_scene
 from triton_lab.views.layouts.element_heatmaps import ROOM, emphasis_on, held_scene, positions_picture, tensor_picture
 from triton_lab.views.layouts.layout_positions import LayoutPositions, in_a_line, places_of
 from triton_lab.views.layouts.layout_scenes import LayoutScene
@@ -63,7 +64,7 @@ class LayoutView(View):
         """The places, each with the element that it holds."""
         places = self.places
         shown = layout(places.shape, room=ROOM)
-        title, counted = _("registers: a row for each lane, a column for each register"), (1, 1)
+        title, counted = _("registers: a row for each thread, a column for each register"), (1, 1)
         if self.asked.where == "shared memory":
             wide, each = in_a_line(self.asked), max(8, self.asked.bits) // 8
             title = _("shared memory: banks across, lines of 128 bytes down")
@@ -100,7 +101,7 @@ class LayoutView(View):
             )
         if self.asked.where == "registers":  # from the largest to the smallest
             parts.reverse()
-        words = [count(size, called(name)) for name, size in parts]
+        words = [count(size, part_name(name)) for name, size in parts]
         return " × ".join(words)
 
     def text(self) -> str:
@@ -119,7 +120,7 @@ class LayoutView(View):
 
     def _holds(self, parts: dict[str, int]) -> str:
         found = self.asked.elements(**parts)
-        where = ", ".join(f"{called(name)} {value}" for name, value in parts.items())
+        where = ", ".join(f"{translated(part_name(name))} {value}" for name, value in parts.items())
         return f"{where}: " + " ".join(str(list(one)) for one in found[: 2 * TOLD]) + self._more(len(found), 2 * TOLD)
 
     @staticmethod

@@ -44,7 +44,7 @@ export function conversionOf(scene) {
     const apart = names.findIndex((name, k) => here[before.fields.findIndex((one) => one.name === name)] !== there[k]);
     const told = (/** @type {import("./fields.js").Field[]} */ fields, /** @type {number} */ at) => fields.map(({ name, of }) => `${partWord(name)} ${of(at)}`).join(", ");
     if (apart < 0) return tr("stays in {place}", { place: told(after.fields, position) });
-    const level = ["register", "lane", "warp", "CTA"].indexOf(names[apart]) + 1;
+    const level = ["register", "thread", "warp", "CTA"].indexOf(names[apart]) + 1;
     return tr("from {before} to {after}, {way}", { before: told(before.fields, from), after: told(after.fields, position), way: ways[level] });
   };
   /** @param {number} element */

@@ -19,9 +19,9 @@ export function fieldsOf({ axes, where, bits }) {
   });
 }
 
-/** The place in a few letters: `L5 r1`, a bank, a row and column. @param {string} where @param {Field[]} fields @param {number} position */
+/** The place in a few letters: `T5 r1`, a bank, a row and column. @param {string} where @param {Field[]} fields @param {number} position */
 export function shortText(where, fields, position) {
   const [before, last] = fields.slice(-2).map(({ of }) => of(position));
-  if (where === "registers") return `L${before} r${last}`;
+  if (where === "registers") return `T${before} r${last}`;
   return where === "shared memory" ? tr("bank {number}", { number: last }) : `${before},${last}`;
 }

@@ -5,11 +5,11 @@ import { svgOf } from "../drawing/drawing.js";
 import { tr } from "../localization.js";
 
 /** What a part of the hardware is called: a block of a cluster is a CTA. @param {string} part */
-export const calledPart = (part) => (part === "block" ? "CTA" : part);
+export const calledPart = (part) => ({ block: "CTA", lane: "thread" }[part] ?? part);
 
 /** The part in the language of the page. @param {string} part */
 export function partWord(part) {
-  const words = { register: tr("register"), lane: tr("lane"), warp: tr("warp"), block: tr("CTA"), CTA: tr("CTA"), row: tr("row"), column: tr("column"), offset: tr("offset"), bank: tr("bank") };
+  const words = { register: tr("register"), lane: tr("thread"), thread: tr("thread"), warp: tr("warp"), block: tr("CTA"), CTA: tr("CTA"), row: tr("row"), column: tr("column"), offset: tr("offset"), bank: tr("bank") };
   return Object.hasOwn(words, part) ? words[/** @type {keyof typeof words} */ (part)] : part;
 }
 

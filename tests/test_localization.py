@@ -18,7 +18,7 @@ from babel.messages.pofile import read_po
 
 import triton_lab as lab
 from tests import catalogue, pseudo_language, scripts, sources
-from triton_lab import localization
+from triton_lab import localization, messages
 from triton_lab.localization import DOMAIN, _, catalogues, ngettext, translated
 
 # Strings of four words and more in each room that are not in the catalogue. Some are no texts for users: patterns,
@@ -105,11 +105,9 @@ def check(translation: Catalog) -> None:
 
 # A text that is no literal: a noun that is counted, what `N_` marks in Python, a label of a schema.
 VARIABLE = {
-    "drawing/axes.js": 1,
     "drawing/explained.js": 1,
-    "drawing/words.js": 3,
     "language.ts": 1,
-    "localization.js": 1,
+    "localization.js": 3,
 }
 
 
@@ -237,3 +235,18 @@ def test_an_error_and_its_finding_are_in_the_chosen_language(brackets: Path) -> 
     texts = [str(caught.value).split("\n")[0], found.message, found.hint, repr(launches[0])]
     assert all(text.startswith("⟦") for text in texts), texts
     assert found.kind == "out-of-bounds" and found.severity == "error", "data stays as it is"
+
+
+@pytest.fixture
+def chinese() -> Iterator[None]:
+    """Within, texts are Chinese."""
+    assert localization.use("zh_CN")
+    yield
+    localization.use("en")
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_measure_word_stands_behind_a_number_alone() -> None:
+    assert messages.count(3, "program") == "3 个程序实例"
+    assert messages.count(2, "byte") == "2 字节"
+    assert messages.numbered(5, 5, "element") == "元素 5"

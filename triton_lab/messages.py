@@ -43,12 +43,17 @@ def number(value: int) -> str:
 
 def noun(count: int, one: str, many: str = "") -> str:
     """``one`` if ``count`` is 1, else its plural: ``many``, or ``one`` with an s."""
-    return nouns(one, many or f"{one}s", count)
+    return nouns(one, many or f"{one}s", count).rpartition("|")[2].strip()
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    """The noun behind a number: Chinese has a measure word there, which a translation puts before a ``|``."""
+    return nouns(one, many or f"{one}s", count).replace("|", "")
 
 
 def count(count: int, one: str, many: str = "") -> str:
     """``1 program``, ``2 programs``, ``4,096 programs``."""
-    return _("{count} {noun}").format(count=number(count), noun=noun(count, one, many))
+    return _("{count} {noun}").format(count=number(count), noun=_counted(count, one, many))
 
 
 def span(low: int, high: int, one: str, many: str = "") -> str:
@@ -73,7 +78,7 @@ def has(first: int, last: int, one: str, asked: int) -> str:
 def rounded(value: float, one: str) -> str:
     """A measured number of things, with three digits: ``1 time``, ``1.27 times``."""
     text = f"{value:.3g}"
-    return _("{count} {noun}").format(count=text, noun=noun(1 if text == "1" else 2, one))
+    return _("{count} {noun}").format(count=text, noun=_counted(1 if text == "1" else 2, one))
 
 
 def three_digits(value: float) -> str:

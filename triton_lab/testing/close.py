@@ -123,5 +123,5 @@ def _told(compared: Compared) -> str:
             )
         )
     if len(wrong) > _SHOWN:
-        lines.append(f"  and {messages.count(len(wrong) - _SHOWN, 'more')}".replace("mores", "more"))
+        lines.append(f"  and {messages.count(len(wrong) - _SHOWN, 'more', 'more')}")
     return "\n".join(lines)

@@ -30,12 +30,14 @@ def _layout(answer: Any, where: str, shape: tuple[int, ...]) -> str:
     return ""
 
 
-def _rows_of_lanes(answer: Any) -> str:
+def _rows_of_threads(answer: Any) -> str:
     told = _layout(answer, "registers", (128, 32))
     if told:
         return told
     if answer.linear.size("warp") != 4 or answer.linear.size("lane") != 32:
-        return _("The layout must have four warps of 32 lanes; this one has {sizes}.").format(sizes=answer.linear.sizes)
+        return _("The layout must have four warps of 32 threads; this one has {sizes}.").format(
+            sizes=answer.linear.sizes
+        )
     for row in range(128):
         warp, lane = divmod(row, 32)
         held = answer.elements(warp=warp, lane=lane)
@@ -46,8 +48,8 @@ def _rows_of_lanes(answer: Any) -> str:
                 if first
                 else _("only {elements} of its row").format(elements=messages.count(len(set(held)), "element"))
             )
-            return _("Lane {lane} of warp {warp} must hold row {row} only, but holds {what}.").format(
-                lane=lane, warp=warp, row=row, what=what
+            return _("Thread {thread} of warp {warp} must hold row {row} only, but holds {what}.").format(
+                thread=lane, warp=warp, row=row, what=what
             )
     return ""
 
@@ -128,11 +130,11 @@ EXERCISES = (
         "row_of_lane",
         N_("A row for each thread"),
         (
-            N_("Four warps have 128 threads, one for each row. So put warps and lanes along the rows."),
+            N_("Four warps have 128 threads, one for each row. So put warps and threads along the rows."),
             N_("threads_per_warp is [32, 1] and warps_per_cta is [4, 1]: a warp has 32 rows."),
             N_("The remaining 32 elements are the row: size_per_thread=[1, 32]."),
         ),
-        wrong=_rows_of_lanes,
+        wrong=_rows_of_threads,
     ),
     Choice(
         "swizzle_of_16",

@@ -63,7 +63,7 @@ def hold_plan(plan: Plan, block: int) -> None:
             each = (type, type.pointee) if type.pointee is not None else (type,)
             hold(
                 all(len(one.shape) <= _AXES for one in each),
-                _("a block of more than {axis}").format(axis=messages.count(_AXES, "axis")),
+                _("a block of more than {axis}").format(axis=messages.count(_AXES, "axis", "axes")),
             )
             most = max(math.prod(one.shape) for one in each)
             hold(most <= block, _("a block of {elements}").format(elements=messages.count(most, "element")))

@@ -266,7 +266,7 @@ def _marks(proof: Proof, lines: list[str]) -> Iterator[ProofMark]:
     if proof.assumptions:
         listed = [str(one) for one in proof.assumptions[:_ASSUMPTIONS]]
         more = len(proof.assumptions) - len(listed)
-        listed += [messages.count(more, "more")] if more > 0 else []
+        listed += [messages.count(more, "more", "more")] if more > 0 else []
         condition = _("As long as {assumptions}").format(assumptions=", ".join(listed))
     else:
         condition = ""

@@ -67,6 +67,18 @@ export function trn(one, many, count, values = {}) {
 }
 
 /**
+ * A noun behind a number. Chinese has a measure word there, which a translation puts before a `|`.
+ * @param {string} one @param {string} many @param {number} count
+ */
+export const countedNoun = (one, many, count) => trn(one, many, count).replace("|", "");
+
+/** A noun without a number, or before it. @param {string} one @param {string} many @param {number} count */
+export const nounAlone = (one, many, count) => withoutMeasure(trn(one, many, count));
+
+/** @param {string} noun */
+const withoutMeasure = (noun) => noun.slice(noun.indexOf("|") + 1).trim();
+
+/**
  * `tr` for a text in which nodes stand: the pieces in their order.
  * @param {string} text @param {Record<string, Node | string>} nodes
  * @returns {(Node | string)[]}
@@ -120,7 +132,7 @@ export function englishOf(word) {
   const shown = word.toLowerCase();
   if (!catalogue) return shown;
   if (backwards.of !== catalogue) {
-    const words = Object.entries(catalogue.texts).map(([text, own]) => /** @type {[string, string]} */ ([own[0].toLowerCase(), text.toLowerCase()]));
+    const words = Object.entries(catalogue.texts).map(([text, own]) => /** @type {[string, string]} */ ([withoutMeasure(own[0]).toLowerCase(), text.toLowerCase()]));
     backwards = { of: catalogue, words: new Map(words.reverse()) };
   }
   return backwards.words.get(shown) ?? shown;

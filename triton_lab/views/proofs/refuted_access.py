@@ -85,7 +85,7 @@ def _named(lanes: Mapping[int, str], outside: list[int]) -> str:
         return _("the only lane")
     shown = [f"({name})" if "," in name else name for name in names[:4]]
     more = len(names) - len(shown)
-    listed = [*shown, messages.count(more, "more")] if more else shown
+    listed = [*shown, messages.count(more, "more", "more")] if more else shown
     return f"{messages.noun(len(names), 'lane')} {', '.join(listed)}"
 
 

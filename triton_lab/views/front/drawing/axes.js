@@ -6,7 +6,7 @@ import { CHARACTER, inkOn, LINE } from "./labels.js";
 import { boxOf, inSight, isWhole, panelCorner } from "./lens.js";
 import { STYLE } from "./style.js";
 import { countOf } from "./words.js";
-import { tr, trn } from "../localization.js";
+import { nounAlone, tr } from "../localization.js";
 
 /** @typedef {import("./heatmap.js").Heatmap} Heatmap */
 /** @typedef {import("./lens.js").Window} Window */
@@ -57,7 +57,7 @@ export function wrappedWords({ shape, origin, rows, columns, right }, one = "ele
   const wide = columns * right;
   const next = (wide - origin[0]).toLocaleString("en-US");
   return tr("wrapped: {elements} a row; {element} {next} continues the 1st row", {
-    elements: countOf(wide, one), element: trn(one, `${one}s`, 1), next,
+    elements: countOf(wide, one), element: nounAlone(one, `${one}s`, 1), next,
   });
 }
 

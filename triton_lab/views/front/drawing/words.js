@@ -1,6 +1,6 @@
 /** Programs and counts in words, as Python's `words` has them. */
 
-import { tr, trn } from "../localization.js";
+import { countedNoun, nounAlone, tr, trn } from "../localization.js";
 
 /**
  * `program (3, 0, 0)`; with its number where that is another one: `program (2, 1, 0), number 5`.
@@ -39,7 +39,7 @@ export const programsMark = (programs, grid) =>
  * @param {string} [many]
  */
 export function countOf(number, one, many = `${one}s`) {
-  return tr("{count} {noun}", { count: number.toLocaleString("en-US"), noun: trn(one, many, number) });
+  return tr("{count} {noun}", { count: number.toLocaleString("en-US"), noun: countedNoun(one, many, number) });
 }
 
 /**
@@ -62,8 +62,8 @@ export function elsewhereOf([outside, masked], name) {
  */
 export function numbered(first, last, one) {
   return first === last
-    ? tr("{noun} {number}", { noun: trn(one, `${one}s`, 1), number: first })
-    : tr("{nouns} {first} to {last}", { nouns: trn(one, `${one}s`, 2), first, last });
+    ? tr("{noun} {number}", { noun: nounAlone(one, `${one}s`, 1), number: first })
+    : tr("{nouns} {first} to {last}", { nouns: nounAlone(one, `${one}s`, 2), first, last });
 }
 
 /**

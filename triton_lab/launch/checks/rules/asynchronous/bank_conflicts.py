@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class BankConflictsRule(WholeRule):
-    """A warp's lanes access different words of one bank of shared memory."""
+    """A warp's threads access different words of one bank of shared memory."""
 
     kind = "bank-conflicts"
     severity = NOTE
     subject = N_("bank conflicts")
-    summary = N_("A warp's lanes access different words of one bank of shared memory.")
+    summary = N_("A warp's threads access different words of one bank of shared memory.")
     why = N_(
-        "Each of the 32 banks gives one word of 4 bytes at a time: lanes that need different words of a bank are "
+        "Each of the 32 banks gives one word of 4 bytes at a time: threads that need different words of a bank are "
         "served one after the other, and the access takes that many times as long."
     )
     remedy = N_(
         "Take a layout whose swizzle puts these elements into different banks; the finding names one that has no "
-        "conflicts, if there is one. `launch.plot.shared_memory()` draws which lane meets which bank."
+        "conflicts, if there is one. `launch.plot.shared_memory()` draws which thread meets which bank."
     )
     intended = N_("If the access is rare, and a swizzle would cost the others.")
     blind = N_(
@@ -56,12 +56,12 @@ class BankConflictsRule(WholeRule):
             for access, use in costly:
                 message = _(
                     "this access of {name} takes {wavefronts} wavefronts of shared memory, {ideal} without bank "
-                    "conflicts: {lanes} of a warp need different words of one bank"
+                    "conflicts: {threads} of a warp need different words of one bank"
                 ).format(
                     name=buffer.name or _("the buffer"),
                     wavefronts=use.wavefronts,
                     ideal=use.ideal,
-                    lanes=messages.count(use.ways, "lane"),
+                    threads=messages.count(use.ways, "thread"),
                 )
                 yield finding(launch, self.kind, message, hint, op=access.op, count=use.conflicts)
 

@@ -150,7 +150,7 @@ moved.plot(element=(1, 5))
 # ## Exercise 1: a row for each thread
 #
 # Make a layout of `(128, 32)` for four warps, in which each thread holds one whole row, in the order of the threads:
-# lane 5 of warp 2 holds row 69, `[69, 0]` to `[69, 31]`. Then a sum along a row needs no other thread.
+# thread 5 of warp 2 holds row 69, `[69, 0]` to `[69, 31]`. Then a sum along a row needs no other thread.
 
 # %%
 # BEGIN SOLUTION: lab.layout("blocked", (128, 32), ...)
@@ -166,7 +166,7 @@ exercise("row_of_lane").check(row_of_lane)
 # ## Bank conflicts
 #
 # Shared memory has 32 banks of four bytes, and each serves one word at a time. A warp that reads a row of 32 floats
-# uses each bank once. Down a column of the same tile all 32 lanes use the *same* bank, and wait for one another. One
+# uses each bank once. Down a column of the same tile all 32 threads use the *same* bank, and wait for one another. One
 # word of padding after each row shifts the next row by one bank. Swizzling has the same effect without wasting a
 # word.
 
@@ -470,7 +470,7 @@ print(difference.diff("ttgir", context=0))
 # Only the layout has changed: more warps along the block. Which is faster? Measure it on a GPU, with `lab.sweep`.
 # Here you see the choices.
 #
-# And a GPU of another vendor: `gfx942` is AMD's MI300X. Its warps have 64 lanes, and its matrix instructions are
+# And a GPU of another vendor: `gfx942` is AMD's MI300X. Its warps have 64 threads, and its matrix instructions are
 # others. One product for both targets, and below it the vector add in AMD's assembler:
 
 # %%

@@ -36,18 +36,27 @@ def notebook(path: Path) -> Notebook:
     return found
 
 
+def _names(cells: list[Any]) -> list[str]:
+    """The first cell of a chapter about Gluon, whose names and functions all its answers use; nothing for others."""
+    first = next(source_of(cell) for cell in cells if cell["cell_type"] == "code")
+    lines = [line for line in first.split("\n") if not line.startswith("%")]
+    return ["\n".join(lines)] if "experimental.gluon" in first else []
+
+
 @functools.cache
 def answers() -> dict[str, str]:
     """By exercise the cells with the teacher's answer: those with a solution since the check before."""
     found: dict[str, str] = {}
     for path in chapter_files():
+        cells = notebook(path)["cells"]
+        names = _names(cells)
         solutions: list[str] = []
-        for cell in notebook(path)["cells"]:
+        for cell in cells:
             text = source_of(cell)
             name = checked(text) if cell["cell_type"] == "code" else None
             if name is not None:
                 assert name not in found, f"{name} is checked twice"
-                found[name] = "\n\n".join(solutions)
+                found[name] = "\n\n".join([*names, *solutions])
                 solutions = []
             elif cell["cell_type"] == "code" and "BEGIN SOLUTION" in text:
                 solutions.append(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.course.mutants import Mutant
 
 STORES_NOTHING = "a lane without an element stores nothing"
+LOWEST_BIT = "the machine code takes the lowest bit of a phase"
 TIMES_ZERO = "what it is multiplied by is zero there: a product by tl.dot needs one of the two"
 
 # Exercise -> (kind, part of what the node has become, why it means the same).
@@ -116,6 +117,11 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("no mask", "tl.load(x_ptr", "column 0 is there, and its value is multiplied by zero"),
         ("wrong other", "tl.load", TIMES_ZERO),
         ("wrong comparison", "k <= end", "column 0 is there, and its value is multiplied by zero"),
+    ),
+    **dict.fromkeys(("ahead", "parted"), (("half a mask", "k // BUFFERS", LOWEST_BIT),)),
+    "busy": (
+        ("half a mask", "k // BUFFERS", LOWEST_BIT),
+        ("wrong operator", "k + BUFFERS + 1", "the loader takes the buffers in turn: each is free one step later"),
     ),
     "batched": (("wrong other", "tl.load", TIMES_ZERO),),
     "quantised": (

@@ -34,6 +34,8 @@ PAGES = {
     "18": "persistent",
     "19": "attention",
     "20": "clinic",
+    "32": "tensor_cores",
+    "33": "gluon_attention",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""
 

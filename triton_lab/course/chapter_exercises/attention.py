@@ -26,11 +26,11 @@ def _scores(q: Any, k: Any, causal: bool) -> Any:
     return scores.masked_fill(torch.ones(tokens, tokens).triu(1).bool(), -math.inf) if causal else scores
 
 
-def _attention(q: Any, k: Any, v: Any) -> Any:
+def attention(q: Any, k: Any, v: Any) -> Any:
     return (_scores(q, k, False).softmax(2) @ v.double()).to(q.dtype)
 
 
-def _causal(q: Any, k: Any, v: Any) -> Any:
+def causal_attention(q: Any, k: Any, v: Any) -> Any:
     return (_scores(q, k, True).softmax(2) @ v.double()).to(q.dtype)
 
 
@@ -96,7 +96,7 @@ def _with_delta(heads: int, tokens: int, dim: int) -> Case:
 
     def delta(generator: torch.Generator) -> torch.Tensor:
         q, k, v, dout = (_drawn(generator, which, *shape) for which in (1, 2, 3, 4))
-        found: torch.Tensor = (_attention(q, k, v).double() * dout).sum(2).float()
+        found: torch.Tensor = (attention(q, k, v).double() * dout).sum(2).float()
         return found
 
     return case(
@@ -113,7 +113,7 @@ def _rows(inputs: Any) -> int:
     return int(inputs["x"].shape[0])
 
 
-def _no_key_in_vain(launches: Sequence[Launch], inputs: Inputs) -> str:
+def no_key_in_vain(launches: Sequence[Launch], inputs: Inputs) -> str:
     """Limit the loads of k to the keys that some query of a block needs: none after its last query."""
     heads, tokens, dim = inputs["k"].shape
     blocks = max(1, launches[-1].programs // heads)
@@ -173,7 +173,7 @@ EXERCISES = (
         ),
         cases=_cases(),
         ranges=("negative", "tiny"),
-        reference=_attention,
+        reference=attention,
         tolerance=(1e-3, 1e-3),
         work=(launched(),),
         points=3,
@@ -188,9 +188,9 @@ EXERCISES = (
         ),
         cases=_cases(),
         ranges=("negative", "tiny"),
-        reference=_causal,
+        reference=causal_attention,
         tolerance=(1e-3, 1e-3),
-        work=(launched(), _no_key_in_vain),
+        work=(launched(), no_key_in_vain),
         points=2,
     ),
     Task(

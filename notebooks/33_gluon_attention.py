@@ -147,17 +147,20 @@ assert moved.counts()["same register"] == 64 * 64
 # None. Both layouts give an element to the same register of the same thread. So the weights never leave the
 # registers, and that is why this kernel has no third buffer.
 #
-# What about a row? Its maximum is needed, and a row of scores lies in several threads. How many?
+# What about a row? Its maximum is needed, and a row of scores lies in several threads. `gl.max(scores, 1)` gives one
+# number for each row, in a slice layout: `gl.SliceLayout(1, SCORES)`, that of the scores without their columns.
+# **Guess first:** 64 numbers and 128 threads. How many of the numbers does a thread hold?
 
 # %%
-lanes = {place.lane for column in range(64) for place in held.owner(0, column)}
-print("row 0 lies in lanes", sorted(lanes))
-held.plot(element=(0, 0))
+rows = lab.layout(gl.SliceLayout(1, SCORES), (64,))
+print("row 0 lies in threads", [place.lane for place in rows.owner(0)])
+print("thread 0 holds rows", rows.elements(warp=0, lane=0))
+rows
 
 # %% [markdown]
-# Four threads of a warp hold a row. So a maximum costs two exchanges between threads, and no shared memory. (Pictures
-# of layouts call the number of a thread in its warp *lane*, as NVIDIA does.) The result of `gl.max(scores, 1)` has one
-# number for each row, in the layout `gl.SliceLayout(1, SCORES)`: the layout of the scores without their columns.
+# Two: it takes part in two rows. And each row is held by four threads. They have each a quarter of its scores, and must
+# exchange what they found: twice for a maximum, twice for a sum, without shared memory. (In code, layouts call the
+# number of a thread in its warp `lane`.)
 #
 # ## Exercise 1: room for keys and values
 #
@@ -237,15 +240,12 @@ def attention_kernel(q_desc, k_desc, v_desc, o_desc, tokens, scale, BUFFERS: gl.
     load_queries(q_desc, q, head, row)
     gl.warp_specialize(
         [
-            (
-                attend,
-                (q, o_desc, keys, values, full, empty, head, row, tokens, steps, scale, BUFFERS),
-            ),
+            (attend, (q, o_desc, keys, values, full, empty, head, row, tokens, steps, scale, BUFFERS)),
             (load_keys, (k_desc, v_desc, keys, values, full, empty, head, steps, BUFFERS)),
         ],
         [1],
         [24],
-    )
+    )  # fmt: skip
 
 
 def gluon_attention(q, k, v):
@@ -274,26 +274,45 @@ launches[0].plot.pipeline()
 # While the softmax of a step is computed, the tiles of the next one are already there or on their way. *Partition 1*,
 # the loader, waits for `empty`: its buffers are full.
 #
-# How much is moved? Each program loads its queries once and all keys and values. No score is stored anywhere. These
-# are the transactions on an H100, from the machine code and the record of the launch:
+# And all programs together? Each needs all keys. **Guess first:** here are six programs. In which order do they read
+# the tiles? Time runs down.
+
+# %%
+launches[0].plot.timeline("k_desc")
+
+# %% [markdown]
+# All of them at the same time, in the same order (stripes are for several programs). So a tile that one program has
+# asked for is in the cache for the others. Here is what is moved on an H100, from its machine code and this launch:
 
 # %%
 compiled = launches[0].compile("sm_90")
 print(compiled.transactions)
 
 # %% [markdown]
-# And what does it need of the machine? Look for the two products, and for the two exponentials between them
-# (`MUFU.EX2`). The listing has the stages, from Gluon's module to the machine code; pick a line of the kernel.
+# The descriptors move whole tiles. No score and no weight is among the accesses: they stay in registers. (Warps access
+# shared memory for the tile of the result, and for the arguments that `warp_specialize` passes to a partition.)
+#
+# The machine code confirms what the layouts promised. For its 32 weights a thread computes 32 exponentials, and two
+# more for `shrink` of its two rows. It exchanges two numbers for each maximum and each sum of two rows:
 
 # %%
-print(compiled)
+sass = compiled.stages["sass"]
+for name, what in (("HGMMA", "products"), ("MUFU.EX2", "exponentials"), ("SHFL", "exchanges")):
+    print(f"{sass.count(name):3} {what} ({name})")
+print(
+    compiled.metadata.registers,
+    "registers,",
+    f"{compiled.metadata.shared:,} bytes of shared memory",
+)
+assert (sass.count("MUFU.EX2"), sass.count("SHFL")) == (32 + 2, 2 * 2 + 2 * 2)
 compiled.plot.stages()
 
 # %% [markdown]
 # ## Exercise 3: no look ahead
 #
 # Query `i` may use the keys up to `i`. Then the tiles after the last query of a program are not needed. Both partitions
-# must know this: a loader that loads more tiles than are used waits for an `empty` that never comes. Write two parts.
+# must know this: a loader that loads more tiles than are used waits in the end for an `empty` that never comes. Write
+# two parts.
 # In `causal_kernel`: how many steps a program has. In `attend_causal`: which scores are minus infinity. Tiles of
 # queries and of keys have 64 rows each.
 
@@ -353,15 +372,12 @@ def causal_kernel(q_desc, k_desc, v_desc, o_desc, tokens, scale, BUFFERS: gl.con
     load_queries(q_desc, q, head, row)
     gl.warp_specialize(
         [
-            (
-                attend_causal,
-                (q, o_desc, keys, values, full, empty, head, row, tokens, steps, scale, BUFFERS),
-            ),
+            (attend_causal, (q, o_desc, keys, values, full, empty, head, row, tokens, steps, scale, BUFFERS)),
             (load_keys, (k_desc, v_desc, keys, values, full, empty, head, steps, BUFFERS)),
         ],
         [1],
         [24],
-    )
+    )  # fmt: skip
 
 
 def gluon_causal(q, k, v):
@@ -404,45 +420,13 @@ def two_kernel(
     load_queries(q_desc, lower, head, row + 64)
     gl.warp_specialize(
         [
-            (
-                attend,
-                (
-                    upper,
-                    o_desc,
-                    keys,
-                    values,
-                    full,
-                    empty,
-                    head,
-                    row,
-                    tokens,
-                    steps,
-                    scale,
-                    BUFFERS,
-                ),
-            ),
-            (
-                attend,
-                (
-                    lower,
-                    o_desc,
-                    keys,
-                    values,
-                    full,
-                    empty,
-                    head,
-                    row + 64,
-                    tokens,
-                    steps,
-                    scale,
-                    BUFFERS,
-                ),
-            ),
+            (attend, (upper, o_desc, keys, values, full, empty, head, row, tokens, steps, scale, BUFFERS)),
+            (attend, (lower, o_desc, keys, values, full, empty, head, row + 64, tokens, steps, scale, BUFFERS)),
             (load_keys, (k_desc, v_desc, keys, values, full, empty, head, steps, BUFFERS)),
         ],
         [4, 1],
         [240, 24],
-    )
+    )  # fmt: skip
 
 
 def attend_by_two(q, k, v, arrivals):

@@ -37,10 +37,10 @@ def notebook(path: Path) -> Notebook:
 
 
 def _names(cells: list[Any]) -> list[str]:
-    """The first cell of a chapter about Gluon, whose names and functions all its answers use; nothing for others."""
+    """The first cell of a chapter, if it has functions for kernels of Gluon: all answers of the chapter use them."""
     first = next(source_of(cell) for cell in cells if cell["cell_type"] == "code")
     lines = [line for line in first.split("\n") if not line.startswith("%")]
-    return ["\n".join(lines)] if "experimental.gluon" in first else []
+    return ["\n".join(lines)] if "@gluon.jit" in first else []
 
 
 @functools.cache

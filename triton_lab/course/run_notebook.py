@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from triton_lab.course.answer_fault import TO_DO, stub_of
 from triton_lab.course.edition import Notebook, checked, source_of
 
 
@@ -61,4 +62,10 @@ def ran(notebook: Notebook) -> Iterator[CellRun]:
             text = source_of(cell)
             error = shell.run(text)
             kind = type(error).__name__ if error is not None else ""
-            yield CellRun(number, checked(text) or "", kind, str(error or ""))
+            yield CellRun(number, checked(text) or "", kind, "" if error is None else _message(error))
+
+
+def _message(error: BaseException) -> str:
+    """The error's message; for an error that a stub caused, which an error of compilation may hide, the stub's."""
+    text = str(error)
+    return text if TO_DO in text else stub_of(error) or text

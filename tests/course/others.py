@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from tests.course.tensor_core_answers import ahead, busy, gluon_attention, gluon_causal, parted  # noqa: F401
+from tests.course.tensor_core_others import ahead, busy, gluon_attention, gluon_causal, parted  # noqa: F401
 
 
 @triton.jit

@@ -10,8 +10,11 @@ import warnings
 from typing import NamedTuple
 
 import pytest
+import torch
 
+import triton_lab as lab
 from tests.course.chapters import answers, defined
+from tests.gpu import tensor_core_sweeps as sweeps
 from tests.wordings import Wording
 from triton_lab.course.exercise_registry import exercise
 
@@ -110,3 +113,16 @@ def test_a_misunderstanding_is_told_its_reason(wrong: Wrong, wording: Wording) -
         wording(fault.message, wrong.misunderstanding)
     else:
         assert fault.launch is not None and fault.launch.findings[0].kind == wrong.why
+
+
+def test_programs_that_fit_explain_what_was_measured() -> None:
+    """With one buffer three programs of the product without partitions fit on a multiprocessor, and one with two."""
+    a, b, c = (torch.zeros(shape, dtype=torch.float16) for shape in ((128, 64), (64, 128), (128, 128)))
+    tensors = [sweeps.described(one, list(one.shape)) for one in (a, b, c)]
+    found = []
+    for kernel in (sweeps.product_kernel, sweeps.parted_product_kernel):
+        with lab.record() as launches:
+            kernel[(1,)](*tensors, 64, BUFFERS=1, IN_FLIGHT=0)
+        compiled = launches[0].compile("sm_90")
+        found.append((compiled.metadata.registers, compiled.cost.occupancy.programs))
+    assert found == [(154, 3), (255, 1)]

@@ -34,7 +34,7 @@ PAGES = {
     "18": "persistent",
     "19": "attention",
     "20": "clinic",
-    "32": "tensor_cores",
+    "32": "gluon_products",
     "33": "gluon_attention",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""

@@ -14,7 +14,7 @@ from triton_lab.localization import N_, _, translated
 from triton_lab.messages import access_noun, address, count, in_all
 
 # Each kind of fault in words.
-_WRONG = {
+WRONG = {
     "out-of-bounds": N_("out of bounds"),
     "null-pointer": N_("through a null pointer"),
     "misaligned": N_("misaligned"),
@@ -113,7 +113,7 @@ class FaultingLane:
         """``load out of bounds: lane 3 of program (1, 0, 0) touches element 11 of x, ...; 42 lanes in all``."""
         lane = _("{lane} of {program}").format(lane=self.lane, program=self.who) if self.lane else self.who
         text = _("{access} {wrong}: {lane} touches {place}").format(
-            access=access_noun(self.access), wrong=translated(_WRONG[self.kind]), lane=lane, place=self._touches()
+            access=access_noun(self.access), wrong=translated(WRONG[self.kind]), lane=lane, place=self._touches()
         )
         return text + in_all(self.count, "lane")
 

@@ -57,3 +57,10 @@ def gathers_kernel(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
     here = tl.load(x_ptr + tl.load(index_ptr + offsets, mask=mask, other=0), mask=mask)
     after = tl.load(x_ptr + offsets + 1, mask=mask)
     tl.store(out_ptr + offsets, here + after, mask=mask)
+
+
+@triton.jit
+def counts_kernel(count_ptr, seen_ptr):
+    before = tl.load(count_ptr)
+    tl.store(count_ptr, before + 1)
+    tl.store(seen_ptr + tl.program_id(0), before)

@@ -15,7 +15,15 @@ import torch
 import triton_lab as lab
 from tests.launch.on_both import on_both
 from tests.launch.swept import swept
-from tests.views.kernels import gathers_kernel, line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
+from tests.views.kernels import (
+    counts_kernel,
+    gathers_kernel,
+    line_kernel,
+    pointers_kernel,
+    slices_kernel,
+    sums_kernel,
+    tiles_kernel,
+)
 from triton_lab import KernelError, lazy
 from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.launch.launch import Launch
@@ -95,6 +103,12 @@ def slices() -> Launch:
     """Atomics into one line, from a tensor of three axes."""
     x = torch.arange(96.0).reshape(4, 3, 8)
     return recorded(lambda: slices_kernel[(6,)](x, torch.zeros(6), B=16))
+
+
+def interleaving() -> View:
+    """A lost update."""
+    launch = recorded(lambda: counts_kernel[(3,)](torch.zeros(1, dtype=torch.int32), torch.zeros(3)))
+    return launch.plot.interleaving((0, 2))
 
 
 def pointers() -> View:
@@ -202,6 +216,7 @@ LAUNCHED: dict[str, Callable[[], View]] = {
     "variable with NaN": lambda: tiles().plot.values("x", program=1),
     "pointers": pointers,
     "held": lambda: sums().plot.values(program=1),
+    "interleaving": interleaving,
     "origins": lambda: sums().plot.origins(program=3, lane=0),
     "autotuned": lambda: tuned(sums()).plot.autotune(),
     "sweep": lambda: swept().plot(),

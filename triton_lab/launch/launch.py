@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled_list import CompiledList
     from triton_lab.launch.comparison.launch_difference import LaunchDifferences
     from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
+    from triton_lab.launch.interleaving.interleavings import Interleavings
     from triton_lab.launch.replay.program_trace import Trace
     from triton_lab.launch.replay.value_origin import Origin
     from triton_lab.launch.replay.variable_values import Values
@@ -154,6 +155,21 @@ class Launch(Recorded):
         from triton_lab.launch.replay.program_trace import trace
 
         return trace(self, program)
+
+    def interleavings(self, programs: Sequence[int] | None = None, start: str = "") -> Interleavings:
+        """The orders in which two programs may take their steps, each run, and the results that they end in.
+
+        By default two programs that race, else the first two. ``start`` is an order to go on from: ``"01"`` is one step
+        of each. Raises ValueError for what does not exist, and CannotReplay.
+
+        >>> found = launch.interleavings()  # no element is shared, so there is no step to order
+        >>> found.programs, found.orders
+        ((0, 1), 1)
+        """
+        from triton_lab.launch.interleaving.interleavings import Interleavings, racing
+
+        chosen = racing(self.findings if self.programs > 1 else ()) if programs is None else programs
+        return Interleavings(self, chosen, start)
 
     def origins(self, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
         """The loads behind the value that ``program`` stored in ``lane`` (row-major) of ``access``.

@@ -12,6 +12,7 @@ import { causesOf, comparisonOf } from "./launch/comparison.js";
 import { debuggerOf } from "./launch/debugger.js";
 import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
+import { interleavingOf } from "./launch/interleaving.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
 import { originOf, originsOf } from "./launch/origins.js";
 import { pipelineOf } from "./launch/pipeline.js";
@@ -48,6 +49,7 @@ export const KINDS = {
   drawing: drawingOf,
   follow: followOf,
   grid: gridOf,
+  interleaving: interleavingOf,
   iteration: iterationOf,
   launches: launchesOf,
   layout: layoutOf,

@@ -515,6 +515,51 @@ export interface InputScene {
   items: Buffer;
 }
 
+/** An access in words; ``own``: the other program does not touch that memory. */
+export interface InterleavedAccess {
+  line: number | null;
+  words: string;
+  own: boolean;
+}
+
+/** A result with one order for it: 0 and 1 for the programs. */
+export interface InterleavedOutcome {
+  values: string[];
+  order: number[];
+  problem: string;
+}
+
+/** A state: the shared values, where each program stands, the lines that come next, and the step of each. */
+export interface InterleavedState {
+  values: string[];
+  told: string[];
+  lines: number[];
+  steps: InterleavedStep[];
+}
+
+/** A step: the number of the state it leads to (below 0: none), and its accesses. */
+export interface InterleavedStep {
+  to: number;
+  accesses: InterleavedAccess[];
+}
+
+/** Two programs, from state 0 on. ``begin`` are their own accesses before the first step of all. */
+export interface InterleavingScene {
+  kind: "interleaving";
+  title: string;
+  grid: number[];
+  numbers: number[];
+  programs: string[];
+  cells: string[];
+  more: string;
+  source: SourceLines;
+  begin: InterleavedAccess[];
+  states: InterleavedState[];
+  summary: string;
+  outcomes: InterleavedOutcome[];
+  note: string;
+}
+
 /** One of several pictures; ``lines`` of the source lead to it. */
 export interface ItemScene {
   name: string;
@@ -1450,6 +1495,7 @@ export type Scene =
   | DrawingScene
   | FollowScene
   | GridScene
+  | InterleavingScene
   | IterationScene
   | LaunchesScene
   | LayoutScene

@@ -91,7 +91,11 @@ SAME: dict[str, tuple[Callable[[Launch], View], Callable[[Launch], str]]] = {
 def test_every_word_of_show_has_a_method() -> None:
     assert list(SAME) == PICTURES
     methods = {name for name, _ in inspect.getmembers(LaunchPlot, inspect.isfunction) if name[0] != "_"}
-    assert methods == {*PICTURES, "debugger"}  # which has no tab: a breakpoint opens it
+    assert methods == {
+        *PICTURES,
+        "debugger",
+        "interleaving",
+    }  # which have no tab: breakpoints or an order belong to them
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.tiling.grid_view import GridView
     from triton_lab.views.launch.tiling.tiling_view import Tiling
     from triton_lab.views.launch.values.debugger_view import DebuggerView
+    from triton_lab.views.launch.values.interleaving_view import InterleavingView
     from triton_lab.views.launch.values.origins_view import Origins
     from triton_lab.views.launch.values.pipeline_view import PipelineView
     from triton_lab.views.launch.values.program_variables import ProgramVariables
@@ -326,6 +327,20 @@ class Pictures:
         from triton_lab.views.launch.values.debugger_view import DebuggerView
 
         return DebuggerView(self._launch, program, breakpoints, watch, beside)
+
+    def interleaving(self, programs: Sequence[int] | None = None, order: str = "") -> InterleavingView:
+        """Two programs step by step, in an order that you choose: what each loads and stores, and what memory holds.
+
+        ``programs`` are by default two that race, else the first two. ``order``, such as ``"0110"``, is that of the
+        static picture: 0 for the first of them. All orders are run, up to a bound. Raises ValueError for programs or an
+        order that there is not, and CannotReplay.
+
+        >>> launch.plot.interleaving().title()
+        'add_kernel: who goes next, program (0, 0, 0) or program (1, 0, 0)?'
+        """
+        from triton_lab.views.launch.values.interleaving_view import InterleavingView
+
+        return InterleavingView(self._launch, programs, order)
 
     def steps(self, program: int = 0, step: int | None = None) -> Steps:
         """``program`` step by step, with the live variables after each.

@@ -49,10 +49,19 @@ count[(8,)](counter)
 print(counter)
 
 # %% [markdown]
+# The finding says that the programs race: the result depends on who comes first. Here you decide that for two of the
+# programs. Click a program, or press ← and →, to let it take its next step. Can you lose an update?
+
+# %%
+lab.last.plot.interleaving()
+
+# %% [markdown]
+# Below the picture, *All orders* has each result with an order that leads to it. An update is lost if both programs
+# load before one of them stores.
+#
 # ## Exercise 1: what is the smallest possible result?
 #
-# The finding says that the programs race. On a GPU the result may differ from run to run. What is the smallest number
-# that eight programs may leave?
+# On a GPU the result may differ from run to run. What is the smallest number that eight programs may leave?
 
 # %%
 # BEGIN SOLUTION: a number
@@ -239,8 +248,14 @@ print(value, launches[0].findings)
 launches[0].plot.timeline("value_ptr")
 
 # %% [markdown]
-# There are eight accesses, one after the other: each program loads and stores before the next one loads.
-# `tl.debug_barrier()` makes all threads of a program wait for one another, so that all have stored before one thread
+# There are eight accesses, one after the other: each program loads and stores before the next one loads. Try to lose an
+# update here, too:
+
+# %%
+launches[0].plot.interleaving()
+
+# %% [markdown]
+# As soon as one program has the lock, the other finds a 1 and can only wait. `tl.debug_barrier()` makes all threads of a program wait for one another, so that all have stored before one thread
 # releases the lock. You need it if a block of lanes stores. If a program never releases the lock, all others wait
 # forever. Here this is an error, and no machine hangs:
 

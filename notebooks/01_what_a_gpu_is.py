@@ -30,7 +30,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 
@@ -102,16 +102,22 @@ compiled = launch_add().compile("sm_90")
 print(compiled.metadata.warps, "warps of", compiled.metadata.lanes, "threads")
 
 # %% [markdown]
-# **Guess first:** 512 elements, 128 threads. Which elements does the first thread hold: 0, 1, 2 and 3, or 0, 128, 256
-# and 384? Then look: the left picture shows the block, with a colour for each warp, and darker for later threads. Point
-# at an element to see its thread. (In code, Triton's layouts call the number of a thread in its warp `lane`. The bits
-# below are for chapter 17.)
+# 512 elements, 128 threads: four elements for each. The left picture behind the question shows the block, with a colour
+# for each warp, and darker for later threads. Point at an element to see its thread. (In code, Triton's layouts call
+# the number of a thread in its warp `lane`. The bits below are for chapter 17.)
 
 # %%
-compiled.plot.layouts()
+held = [place[0] for place in compiled.layouts[0].layout.elements(warp=0, lane=0)]
+predict(
+    "Which four of the 512 elements does the first of the 128 threads hold?",
+    ["0, 1, 2, 3", "0, 32, 64, 96", "0, 128, 256, 384"],
+    right=", ".join(map(str, held)),
+    picture=compiled.plot.layouts(),
+    why="One instruction can load the 16 bytes of four neighbours.",
+)
 
 # %% [markdown]
-# Four neighbours! A thread can load 16 bytes with one instruction, and four floats are 16 bytes. The next thread holds
+# Four neighbours: a thread can load 16 bytes with one instruction, and four floats are 16 bytes. The next thread holds
 # the next four, so a warp asks for 512 bytes that lie in one piece. Memory is read in *sectors* of 32 bytes, and here
 # every byte of every sector is used:
 

@@ -26,7 +26,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 _ = torch.manual_seed(0)
@@ -54,12 +54,18 @@ print(means)
 
 # %% [markdown]
 # The block has 16 lanes, the row 12 elements. In the tab *Values*, `x` is a block, and `mean` one number for each
-# program. Which elements went into the mean of row 2?
+# program. Answer first, then look:
 
 # %%
 with lab.record() as launches:
     row_mean[(5,)](x, means, 12, BLOCK=16)
-launches[0].plot.origins(program=2)
+(mean,) = launches[0].origins(launches[0].accesses[-1], program=2, lane=0)
+predict(
+    "The block has 16 lanes, and a row 12 elements. How many elements of x went into the mean of row 2?",
+    right=len(mean.elements),
+    picture=launches[0].plot.origins(program=2),
+    why="The other lanes are masked off, and load nothing: other=0.0 stands for them.",
+)
 
 # %% [markdown]
 # ## Exercise 1: the sum of each row

@@ -28,7 +28,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 _ = torch.manual_seed(0)
@@ -96,8 +96,8 @@ launches[0].compile("sm_90").plot.cost("H100")
 # ## A row that does not fit
 #
 # A thread has at most 255 registers, so a program holds some ten thousand numbers. A longer row is read in steps, and
-# then it is gone. The obvious kernel has three loops: one for the mean, one for the variance, one for the result.
-# **Guess first:** how often is each element loaded? Then look. Time runs down.
+# then it is gone. The obvious kernel has three loops: one for the mean, one for the variance, one for the result. In
+# the picture behind the question, time runs down.
 
 
 # %%
@@ -124,7 +124,15 @@ def three_loops(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
 
 with lab.record() as launches:
     three_loops[(1,)](torch.randn(1, 256), torch.empty(1, 256), 256, BLOCK=64)
-launches[0].plot.timeline("x_ptr", program=0)
+loads = [access for access in launches[0].accesses if access.kind == "load"]
+lanes = sum(int(access.mask(step).sum()) for access in loads for step in range(access.iterations))
+predict(
+    "How often is each of the 256 elements loaded?",
+    [1, 2, 3, 4],
+    right=lanes // 256,
+    picture=launches[0].plot.timeline("x_ptr", program=0),
+    why="Each loop loads the whole row again, four blocks of 64.",
+)
 
 # %% [markdown]
 # Three times. Can one loop compute both numbers, mean and variance? The textbook has a formula for that: the mean of

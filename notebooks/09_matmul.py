@@ -26,7 +26,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 _ = torch.manual_seed(0)
@@ -54,13 +54,19 @@ torch.allclose(c, a @ b, atol=1e-5)
 
 # %% [markdown]
 # The tab *Origins* shows the inputs of an element: a row of `a` and a column of `b`. So each row of `a` is loaded for
-# every element of that row of the result. How often is that?
+# every element of that row of the result.
 
 # %%
 with lab.record() as launches:
     one_by_one[(8, 12)](a, b, c, 12, K=16)
 naive = launches[0]
-naive.plot.accesses("a_ptr", by="reuse")
+predict(
+    "a is 8 by 16, b is 16 by 12, and each of the 96 programs computes one element. How many programs load a[0, 0]?",
+    [1, 8, 12, 16, 96],
+    right=c.shape[1],
+    picture=naive.plot.accesses("a_ptr", by="reuse"),
+    why="Row 0 of the result has 12 elements, and each of them needs all of row 0 of a.",
+)
 
 # %% [markdown]
 # ## A tile needs a strip of each matrix

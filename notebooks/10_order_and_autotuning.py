@@ -28,7 +28,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 from triton_lab.examples.matmul import matmul
 
 # %load_ext triton_lab
@@ -60,8 +60,22 @@ launches[0].plot.grid("wave", sms=16)
 
 # %% [markdown]
 # A wave is a row of 16 tiles. For that it needs one strip of `a`, 32 rows high, but all 16 strips of `b`: 17 strips.
-# **Guess first:** which shape of a wave, of 16 tiles, needs the fewest strips? Then move the slider: `group_m` is the
-# height of a band.
+# The programs can also be numbered in bands: `group_m` is the height of a band.
+
+
+# %%
+with lab.record() as launches:
+    launch_product(group_m=4)
+predict(
+    "A wave has 16 tiles. How many tiles high must a band be, so that a wave needs the fewest strips?",
+    [1, 2, 4, 8, 16],
+    right=min([1, 2, 4, 8, 16], key=lambda band: band + 16 // band),
+    picture=launches[0].plot.grid("wave", sms=16),
+    why="A band of 4 makes a wave a square: 4 strips of a and 4 of b.",
+)
+
+# %% [markdown]
+# Move the slider to see the others:
 
 # %%
 lab.interact(
@@ -69,7 +83,7 @@ lab.interact(
 )
 
 # %% [markdown]
-# A square: four strips of `a` and four of `b` are 8 strips, less than half of 17. In bytes:
+# The square needs 8 strips, less than half of 17. In bytes:
 
 # %%
 for band in (1, 2, 4, 8, 16):

@@ -26,7 +26,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 _ = torch.manual_seed(0)
@@ -49,15 +49,21 @@ count[(8,)](counter)
 print(counter)
 
 # %% [markdown]
-# The finding says that the programs race: the result depends on who comes first. Here you decide that for two of the
-# programs. Click a program, or press ← and →, to let it take its next step. Can you lose an update?
+# The finding says that the programs race: the result depends on who comes first. Below you decide that for two of the
+# programs. Answer, then click a program, or press ← and →, to let it take its next step. Can you lose an update?
 
 # %%
-lab.last.plot.interleaving()
+one = lab.last
+predict(
+    "Two programs each add one to a counter that is 0. How many different numbers may they leave?",
+    [1, 2, 3],
+    right=len(one.interleavings().outcomes),
+    picture=one.plot.interleaving(),
+    why="They leave 2, or 1 if both load before one of them stores: then an update is lost.",
+)
 
 # %% [markdown]
-# Below the picture, *All orders* has each result with an order that leads to it. An update is lost if both programs
-# load before one of them stores.
+# Below the picture, *All orders* has each result with an order that leads to it.
 #
 # ## Exercise 1: what is the smallest possible result?
 #
@@ -255,9 +261,10 @@ launches[0].plot.timeline("value_ptr")
 launches[0].plot.interleaving()
 
 # %% [markdown]
-# As soon as one program has the lock, the other finds a 1 and can only wait. `tl.debug_barrier()` makes all threads of a program wait for one another, so that all have stored before one thread
-# releases the lock. You need it if a block of lanes stores. If a program never releases the lock, all others wait
-# forever. Here this is an error, and no machine hangs:
+# As soon as one program has the lock, the other finds a 1 and can only wait. `tl.debug_barrier()` makes all threads of
+# a program wait for one another, so that all have stored before one thread releases the lock. You need it if a block
+# of lanes stores. If a program never releases the lock, all others wait forever. Here this is an error, and no machine
+# hangs:
 
 
 # %%

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import base64
+import gzip
+import json
 from pathlib import Path
 
 import jupytext
@@ -47,6 +50,18 @@ def test_the_stored_notebook_was_run_in_order(source: Path) -> None:
     code = [cell for cell in stored.cells if cell.cell_type == "code" and cell.source.strip()]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1)), "run `make notebooks`"
     assert any(cell.outputs for cell in code)
+
+
+@each_source
+def test_the_stored_cards_have_a_picture_behind_each_tab(source: Path) -> None:
+    """The text speaks of tabs, and no kernel makes them for who reads a stored notebook."""
+    stored = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    outputs = (output for cell in stored.cells for output in cell.get("outputs", ()))
+    for saved in (output.get("data", {}).get(SCENE) for output in outputs):
+        scene = json.loads(gzip.decompress(base64.b64decode(saved["scene"]))) if saved else {}
+        if scene.get("kind") == "card":
+            parts = {name.partition("@")[0] for name in scene["parts"]}
+            assert [tab["name"] for tab in scene["tabs"] if tab["name"] not in parts] == []
 
 
 @each_source

@@ -102,6 +102,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "launches": lambda: LaunchTable(launches_of(example("softmax")) * 2),
     "steps": lambda: Steps(softmax()),
     "debugger": lambda: softmax().plot.debugger(breakpoints=["x changes"], watch=["x.max()"], beside=1),
+    "prediction": lambda: lab.course.predict("How many?", right=4, picture=softmax().plot.grid()),
     "interleaving": lambda: softmax().plot.interleaving(),
     "heat": lambda: softmax().plot.accesses("y_ptr", "count", "storage"),
     "timeline": lambda: TimelineView(softmax(), "y_ptr"),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from triton_lab.course.feedback import NotSolved as NotSolved
     from triton_lab.course.grade_table import Grades as Grades
     from triton_lab.course.grading import grade as grade
+    from triton_lab.course.prediction import predict as predict
     from triton_lab.course.progress_file import ProgressNotKept as ProgressNotKept
     from triton_lab.course.progress_file import ProgressSetAside as ProgressSetAside
     from triton_lab.course.progress_store import progress as progress
@@ -34,6 +35,7 @@ _PUBLIC = {
     "exercise": "exercise_registry",
     "exercises": "exercise_registry",
     "grade": "grading",
+    "predict": "prediction",
     "progress": "progress_store",
     "student": "edition",
 }
@@ -48,6 +50,7 @@ __all__ = [
     "exercise",
     "exercises",
     "grade",
+    "predict",
     "progress",
     "student",
 ]

@@ -30,6 +30,7 @@ import { iterationOf, movedOf, pairOf } from "./polyhedral/domain.js";
 import { maximalOf } from "./polyhedral/maximal.js";
 import { raggedOf } from "./polyhedral/ragged.js";
 import { columnsOf } from "./polyhedral/ways.js";
+import { predictionOf } from "./prediction.js";
 
 /** @typedef {import("./scenes.js").Scene} Scene */
 /** @type {{[Kind in Scene["kind"]]: import("./part.js").Draw<Extract<Scene, {kind: Kind}>>}} */
@@ -62,6 +63,7 @@ export const KINDS = {
   pair: pairOf,
   passes: passesOf,
   pipeline: pipelineOf,
+  prediction: predictionOf,
   ragged: raggedOf,
   stages: stagesOf,
   steps: stepsOf,

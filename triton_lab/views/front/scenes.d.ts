@@ -959,6 +959,19 @@ export interface PolygonsItem {
   line: number;
 }
 
+/** A question, and the picture as a part. ``right`` is the index of the right choice. Without choices, the answer is a number: right if it is ``number``, or at most ``within`` away from it. */
+export interface PredictionScene {
+  kind: "prediction";
+  question: string;
+  choices: string[];
+  right: number;
+  number: number;
+  within: number;
+  answer: string;
+  why: string;
+  parts: Record<string, Scene>;
+}
+
 export interface ProgramLine {
   text: string;
   part: number | null;
@@ -1508,6 +1521,7 @@ export type Scene =
   | PairScene
   | PassesScene
   | PipelineScene
+  | PredictionScene
   | RaggedScene
   | StagesScene
   | StepsScene

@@ -1,7 +1,8 @@
 # `make` alone lists what can be made; `make lab` and `make test` are all that a fresh clone needs.
 #
 # Variables worth setting: PYTHON (which interpreter makes the virtual environment), VENV (where it
-# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, FROM (whose solutions go), SEED (of random kernels),
+# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, COURSE (the folder of `make
+# lab`), FROM (whose solutions go), SEED (of random kernels),
 # BUDGET (seconds of processors that the tests of `make test` may take).
 
 PYTHON ?= python3
@@ -13,6 +14,8 @@ PINS ?= torch==2.13.0
 # the order of tests/conftest.py, in which the workers end together.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 LAB_ARGS ?=
+COURSE ?= my-course
+COURSE_ARGS ?=
 FROM ?= notebooks
 SEED ?= 0
 HOSTILE_ARGS ?=
@@ -43,9 +46,11 @@ INSTALLED := pyproject.toml $(EXTENSION)
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-lab: $(VENV)/.lab ## Open the first notebook in JupyterLab, its kernels running on the CPU
-	TRITON_DEFAULT_BACKEND=triton_lab $(BIN)/python -m jupyterlab $(ALLOW_ROOT) --ServerApp.root_dir=notebooks \
-		--LabApp.default_url=/lab/tree/00_first_kernel.ipynb $(LAB_ARGS)
+# The learner's own copy: a second call keeps what was answered in it. `make lab COURSE=solved COURSE_ARGS=--solutions`
+# opens the other edition.
+lab: $(VENV)/.lab ## Open the course in JupyterLab, its exercises to be solved, its kernels running on the CPU
+	$(BIN)/triton-lab course $(COURSE) $(COURSE_ARGS)
+	TRITON_DEFAULT_BACKEND=triton_lab $(BIN)/triton-lab lab $(COURSE) $(LAB_ARGS)
 
 # Lint and types stop the rest: makes of their own, so that this holds for `make -j` and `make -k` too. mypy takes one
 # core, and what checks TypeScript another.
@@ -152,7 +157,6 @@ clean: ## Remove the virtual environment and all that was built
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache mistakes
 
 # JupyterLab refuses to run as root unless told; in a container one often is.
-ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # The build of the extension installs what it needs, if it could be had then.
 labextension/node_modules: | $(VENV)/.test

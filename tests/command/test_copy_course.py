@@ -12,12 +12,17 @@ import pytest
 from tests.wordings import Wording
 from triton_lab.command import copy_course
 from triton_lab.command.main import LANGUAGES
-from triton_lab.course.edition import student
+from triton_lab.course.edition import as_file, student
 from triton_lab.course.translation import LANGUAGES as TRANSLATIONS
 from triton_lab.course.translation import catalogues
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+
+def notebook(told: str) -> str:
+    """The text of a notebook of one cell."""
+    return as_file({"cells": [{"cell_type": "markdown", "metadata": {}, "source": told}], "metadata": {}}).decode()
 
 
 @pytest.fixture
@@ -26,7 +31,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "installed"
     folder.mkdir()
     for name in ("00_one.ipynb", "01_two.ipynb"):
-        (folder / name).write_text(f"{name} of 0.1")
+        (folder / name).write_text(notebook(f"{name} of 0.1"))
     monkeypatch.setattr(copy_course, "course_folders", lambda: iter([folder]))
     return folder
 
@@ -36,7 +41,7 @@ def names(paths: tuple[Path, ...]) -> list[str]:
 
 
 def test_the_whole_course_is_copied_and_nothing_else(tmp_path: Path) -> None:
-    done = copy_course.put(tmp_path / "kurs" / "größe")
+    done = copy_course.put(tmp_path / "kurs" / "größe", solutions=True)
     assert names(done.added) == NAMES and not done.renewed and not done.kept
     for path in done.added:
         assert path.read_bytes() == (ROOT / "notebooks" / path.name).read_bytes()
@@ -56,8 +61,8 @@ def test_what_the_user_left_alone_is_renewed_and_what_was_changed_is_kept(tmp_pa
     copy_course.put(mine)
     (mine / "01_two.ipynb").write_text("my notes")
     for path in installed.iterdir():
-        path.write_text("of 0.2")
-    (installed / "02_three.ipynb").write_text("of 0.2")
+        path.write_text(notebook("of 0.2"))
+    (installed / "02_three.ipynb").write_text(notebook("of 0.2"))
     done = copy_course.put(mine)
     assert (names(done.added), names(done.renewed), names(done.kept)) == (
         ["02_three.ipynb"],
@@ -65,7 +70,7 @@ def test_what_the_user_left_alone_is_renewed_and_what_was_changed_is_kept(tmp_pa
         ["01_two.ipynb"],
     )
     assert (mine / "01_two.ipynb").read_text() == "my notes"
-    assert (mine / "00_one.ipynb").read_text() == "of 0.2"
+    assert (mine / "00_one.ipynb").read_text() == notebook("of 0.2")
     # It stays so: what was kept is not forgotten to be the user's.
     assert names(copy_course.put(mine).kept) == ["01_two.ipynb"]
 
@@ -75,8 +80,8 @@ def test_a_change_taken_back_is_none(tmp_path: Path, installed: Path) -> None:
     copy_course.put(mine)
     (mine / "00_one.ipynb").write_text("my notes")
     copy_course.put(mine)
-    (mine / "00_one.ipynb").write_text("00_one.ipynb of 0.1")
-    (installed / "00_one.ipynb").write_text("of 0.2")
+    (mine / "00_one.ipynb").write_text(notebook("00_one.ipynb of 0.1"))
+    (installed / "00_one.ipynb").write_text(notebook("of 0.2"))
     assert names(copy_course.put(mine).renewed) == ["00_one.ipynb"]
 
 
@@ -93,12 +98,12 @@ def test_without_a_record_of_what_was_copied_all_that_differs_is_the_users(
     mine = tmp_path / "mine"
     copy_course.put(mine)
     (mine / copy_course.MANIFEST).write_text(text)
-    (installed / "00_one.ipynb").write_text("of 0.2")
+    (installed / "00_one.ipynb").write_text(notebook("of 0.2"))
     done = copy_course.put(mine)
     assert names(done.kept) == ["00_one.ipynb"] and not done.renewed
-    assert (mine / "00_one.ipynb").read_text() == "00_one.ipynb of 0.1"
+    assert (mine / "00_one.ipynb").read_text() == notebook("00_one.ipynb of 0.1")
     # And what is as it should be is known again.
-    (installed / "01_two.ipynb").write_text("of 0.2")
+    (installed / "01_two.ipynb").write_text(notebook("of 0.2"))
     assert names(copy_course.put(mine).renewed) == ["01_two.ipynb"]
 
 
@@ -144,9 +149,9 @@ def test_the_chinese_edition_is_copied_and_the_folder_stays_chinese(tmp_path: Pa
     assert copy_course.put(mine) == copy_course.Put((), (), ())
 
 
-def test_without_solutions_there_are_stubs_and_the_folder_stays_so(tmp_path: Path) -> None:
+def test_exercises_are_to_be_solved_unless_solutions_are_asked_for(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
-    assert names(copy_course.put(mine, solutions=False).added) == NAMES
+    assert names(copy_course.put(mine).added) == NAMES
     expected = [path.read_bytes() for path in student(ROOT / "notebooks", tmp_path / "student")]
     assert [(mine / name).read_bytes() for name in NAMES] == expected
     assert not any("BEGIN SOLUTION" in (mine / name).read_text() for name in NAMES)
@@ -156,6 +161,13 @@ def test_without_solutions_there_are_stubs_and_the_folder_stays_so(tmp_path: Pat
     done = copy_course.put(mine, solutions=True)
     assert names(done.kept) == NAMES[:1] and names(done.renewed) == NAMES[1:], "nobody's answers are written over"
     assert (mine / NAMES[1]).read_bytes() == (ROOT / "notebooks" / NAMES[1]).read_bytes()
+
+
+def test_a_folder_with_solutions_stays_so(tmp_path: Path) -> None:
+    copy_course.put(tmp_path, solutions=True)
+    assert copy_course.put(tmp_path) == copy_course.Put((), (), ())
+    done = copy_course.put(tmp_path, solutions=False)
+    assert names(done.renewed) == NAMES and "BEGIN SOLUTION" not in (tmp_path / NAMES[0]).read_text()
 
 
 def test_a_chapter_in_chinese_may_lack_solutions_too(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def asked(root: str | None) -> Any:
 def test_the_course_is_put_where_the_server_serves_and_never_over_changes(tmp_path: Path) -> None:
     told = asked(str(tmp_path))
     first = tmp_path / told["path"]
-    assert first.name == FIRST and first.exists() and told["kept"] == []
+    assert first.name == FIRST and told["kept"] == [] and "BEGIN SOLUTION" not in first.read_text()
     first.write_text("mine")
     assert asked(str(tmp_path)) == {"path": told["path"], "kept": [FIRST]}
     assert first.read_text() == "mine"

@@ -71,7 +71,7 @@ def put(folder: Path, language: str | None = None, solutions: bool | None = None
 
     A notebook that is unchanged since it was copied is renewed; one that the user has changed stays. A second call
     changes nothing. The default ``language`` is that of the folder, or English; the default of ``solutions`` is that of
-    the folder, or True. Raises OSError, which says where and why, if that cannot be done, and ModuleNotFoundError as
+    the folder, or False. Raises OSError, which says where and why, if that cannot be done, and ModuleNotFoundError as
     `content` does.
     """
     added, renewed, kept = [], [], []
@@ -109,7 +109,7 @@ def put(folder: Path, language: str | None = None, solutions: bool | None = None
 
 
 def _manifest(folder: Path) -> tuple[Mapping[str, str], str, bool]:
-    """The digests of an earlier copy, its language, and whether it has solutions.
+    """The digests of an earlier copy, its language, and whether it has solutions, as all had that do not say so.
 
     If they are not known, the digests are empty, so that all files count as the user's.
     """
@@ -118,7 +118,7 @@ def _manifest(folder: Path) -> tuple[Mapping[str, str], str, bool]:
         files = {name: digest for name, digest in found["files"].items() if isinstance(digest, str)}
         return files, str(found.get("language", ENGLISH)), found.get("solutions") is not False
     except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError):
-        return {}, ENGLISH, True
+        return {}, ENGLISH, False
 
 
 def _found(path: Path) -> str | None:

@@ -22,7 +22,10 @@ TEXTS_URL = "triton-lab/texts"
 
 
 class CourseHandler(APIHandler):
-    """``POST`` copies or renews the course; the answer has its first notebook's path, and the files that were kept."""
+    """``POST`` copies or renews the course, whose exercises are to be solved.
+
+    The answer has its first notebook's path, and the files that were kept.
+    """
 
     @web.authenticated
     async def post(self) -> None:

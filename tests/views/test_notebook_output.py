@@ -90,6 +90,9 @@ def test_a_large_launch_keeps_what_it_opens_with(monkeypatch: pytest.MonkeyPatch
     assert 3 * 1000 <= view.lanes() <= 3 * 1024 < SAVED_LANES
     monkeypatch.setattr("triton_lab.views.launch.card.launch_card.SAVED_LANES", view.lanes() - 1)
     assert view.saved() == view.live()
+    monkeypatch.setenv("TRITON_LAB_SAVE", "all")
+    found = unpacked(notebook_output.saved(card())["scene"])
+    assert {tab["name"] + ("@0" if "window" in tab else "") for tab in found["tabs"]} <= set(found["parts"])
 
 
 def test_what_does_not_fit_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

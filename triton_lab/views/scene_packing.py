@@ -11,6 +11,7 @@ from typing import Any
 from triton_lab.views.scenes import Scene
 
 _GZIP = 16 + zlib.MAX_WBITS  # the form that zlib gives the name and the time of no file
+_MOST_ITEMS = 1 << 18  # lists, maps and what is in them, as in `front/packed.js`
 _PIECE = 1 << 16  # bytes that are packed before the length is looked at
 
 
@@ -41,6 +42,12 @@ def size(scene: Scene) -> int:
     """The approximate number of characters of a packed scene; at least a quarter of its unpacked size."""
     text = _json(scene)
     return max(len(text) // 4, len(zlib.compress(text, 1)) * 4 // 3)
+
+
+def is_drawable(scene: Scene, most: int) -> bool:
+    """Whether the packed scene has at most so many characters, and no more items than a browser unpacks."""
+    text = _json(scene)
+    return sum(map(text.count, (b",", b"[", b"{"))) <= _MOST_ITEMS and packed_within(scene, most) is not None
 
 
 def fitting(names: Iterable[str], make: Callable[[str], Scene], room: int) -> dict[str, Scene]:

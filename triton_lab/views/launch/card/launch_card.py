@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,6 +27,7 @@ from triton_lab.views.launch.card.line_annotations import annotated, place
 from triton_lab.views.launch.finding_marks import by_program
 from triton_lab.views.launch.launch_scenes import CardScene, FindingScene, MarkedSource
 from triton_lab.views.missing_picture import attempt, in_words
+from triton_lab.views.scene_packing import fitting, is_drawable, size
 from triton_lab.views.scenes import NotedSource, Scene
 from triton_lab.views.view import View
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.drawing import Drawing
 
 SAVED_BYTES = 230_000  # all pictures in a notebook's output, in `size`'s count: `output` limits the whole
+ALL_BYTES, PACKED_BYTES = 900_000, 250_000  # if all tabs are saved: in `size`'s count, and packed
 SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed for its first display, in some milliseconds each
 SAVED_PARTS = 32
 PAGE_BYTES = 2_700_000  # all pictures in a page; script and style bring it close to 3 MB
@@ -41,6 +44,14 @@ UNCHECKED = N_(
     "The CPU runs kernels of any size. To see whether a GPU has enough registers, shared memory and threads for this "
     "one, look at kernel.n_regs, kernel.n_spills and kernel.metadata.shared."
 )
+
+
+def saves_all() -> bool:
+    """Whether outputs keep every picture of a card that fits, however long that takes: for notebooks to be handed out.
+
+    ``TRITON_LAB_SAVE=all`` in the environment says so.
+    """
+    return os.environ.get("TRITON_LAB_SAVE") == "all"
 
 
 class Card(Panels, View):
@@ -243,8 +254,6 @@ class Card(Panels, View):
 
     def standalone(self, room: int | None = None) -> CardScene:
         """The card with all pictures that fit into ``room`` bytes of a page, by default `PAGE_BYTES`."""
-        from triton_lab.views.scene_packing import size
-
         parts: dict[str, Scene] = {}
         left = PAGE_BYTES if room is None else room
         for name in kept(self) if self.show or self.both else ():
@@ -263,19 +272,23 @@ class Card(Panels, View):
         """The card with the pictures of every tab, if there is little to compute, as far as they fit."""
         if not self.grows:
             return self.scene()
-        from triton_lab.views.scene_packing import fitting, size
+        if saves_all() and is_drawable(whole := self._saved(ALL_BYTES, kept(self)), PACKED_BYTES):
+            return whole
+        return self._saved(SAVED_BYTES, islice(shown_first(self), SAVED_PARTS))
 
+    def _saved(self, room: int, names: Iterable[str]) -> CardScene:
+        """The card with those of the named pictures that fit into so many bytes, in `size`'s count."""
         # If no front end is connected, nothing more can be requested later.
         numbers = NUMBERS if widgets_are_shown() else KEPT_NUMBERS
         parts = self._opened
-        left = SAVED_BYTES - sum(map(size, parts.values()))
-        others = (name for name in islice(shown_first(self), SAVED_PARTS) if name not in parts)
+        left = room - sum(map(size, parts.values()))
+        others = (name for name in names if name not in parts)
         # A missing picture is requested from the kernel, so that no note about it is needed here.
         return self._scene({**parts, **fitting(others, lambda name: part(self, name, numbers), left)})
 
     @property
     def grows(self) -> bool:
-        return bool(self.show or self.both) and self.lanes() <= SAVED_LANES
+        return bool(self.show or self.both) and (saves_all() or self.lanes() <= SAVED_LANES)
 
     def lanes(self) -> int:
         """The number of lanes of all programs that accessed memory: the pictures are computed from them."""

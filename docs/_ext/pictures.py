@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from chapters import LIST, chapter_page, listed, put_downloads
 from IPython.lib.lexers import IPython3Lexer
 from languages import editions
 from pygments.token import Comment, _TokenType
@@ -41,9 +42,11 @@ class CellLexer(IPython3Lexer):
             yield start + index, token, value
 
 
-def live(scene: str, png: str, alt: str) -> str:
-    """A packed scene as HTML, and in its place a PNG (base64) until it is drawn."""
-    still = f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{png}">' if png else html.escape(alt)
+def live(scene: str, png: str, alt: str, size: Mapping[str, int] | None = None) -> str:
+    """A packed scene as HTML, and in its place a PNG (base64) until it is drawn. With its ``size`` the page has room
+    for it before it is read."""
+    room = "".join(f' {side}="{int(size[side])}"' for side in ("width", "height") if size and side in size)
+    still = f'<img alt="{html.escape(alt)}"{room} src="data:image/png;base64,{png}">' if png else html.escape(alt)
     return f'<div class="triton-lab-picture"><script type="application/gzip">{scene}</script>{still}</div>'
 
 
@@ -56,7 +59,8 @@ def page_of(notebook: dict[str, Any]) -> dict[str, Any]:
             if scene := data.get(SCENE, {}).get("scene"):
                 text = "".join(data.get("text/plain", "")).strip()
                 png = "".join(data.get("image/png", "")).replace("\n", "")
-                output["data"] = {"text/html": live(scene, png, text.partition("\n")[0]), "text/plain": text}
+                size = output.get("metadata", {}).get("image/png", {})
+                output["data"] = {"text/html": live(scene, png, text.partition("\n")[0], size), "text/plain": text}
     return notebook
 
 
@@ -66,14 +70,23 @@ def put_chapters(app: Sphinx) -> None:
     into, notebooks = Path(app.srcdir), Path(app.srcdir).parent / "notebooks"
     chapters = {f"{CHAPTERS}/{path.name}": read(path) for path in notebooks_at(notebooks)}
     chapters |= dict(editions(notebooks, CHAPTERS))
+    put_downloads(chapters, Path(app.outdir))
+    for folder in {name.partition("/")[0] for name in chapters}:
+        (into / folder).mkdir(exist_ok=True)
+        _put(into / folder / LIST, listed(chapters, folder))
     for name, notebook in chapters.items():
-        path, text = into / name, json.dumps(page_of(notebook))
-        path.parent.mkdir(exist_ok=True)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+        folder, _unused, file = name.partition("/")
+        path, text = into / name, json.dumps(page_of(chapter_page(notebook, folder, file)))
+        _put(path, text)
     for path in into.glob(f"{CHAPTERS}*/*.ipynb"):
         if str(path.relative_to(into)) not in chapters:
             path.unlink()
+
+
+def _put(path: Path, text: str) -> None:
+    """Write what has changed: the rest need not be read again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 def put_script(app: Sphinx) -> None:

@@ -107,6 +107,35 @@ def test_a_chapter_leads_to_itself_in_another_language_and_back(site: Path, page
     expect(page.get_by_role("heading", level=1)).to_contain_text("promotion")
 
 
+def test_solutions_are_folded_and_files_are_there(site: Path, page: Page) -> None:
+    page.goto((site / "course/07_reductions.html").as_uri())
+    expect(page.get_by_role("heading", level=1)).to_contain_text("07")
+    solution = page.locator("details", has_text="BEGIN SOLUTION").first
+    expect(solution.locator("pre")).to_be_hidden()
+    solution.locator("summary").click()
+    expect(solution.locator("pre")).to_be_visible()
+    files = [link.get_attribute("href") or "" for link in page.locator(".chapter-files a").all()]
+    solved = ["BEGIN SOLUTION" in (site / "course" / file).read_text(encoding="utf-8") for file in files]
+    assert solved == [False, True]
+
+
+def test_the_address_of_a_section_leads_to_it_while_pictures_grow(site: Path, page: Page) -> None:
+    page.goto((site / "course/07_reductions.html").as_uri() + "#exercise-6-when-adding-one-changes-nothing")
+    section = page.locator(":target")
+    expect(section).to_have_count(1)
+    above = page.locator(".triton-lab-picture:has(.tl-view[data-theme])")
+    expect(above.first).to_be_attached()
+    page.wait_for_timeout(500)  # the last picture that was near is drawn
+    assert section.evaluate("section => Math.abs(section.getBoundingClientRect().top) < 100")
+
+
+def test_chapters_are_listed_with_minutes_and_what_they_need(site: Path, page: Page) -> None:
+    page.goto((site / "course.html").as_uri())
+    listed = page.locator("article dd")
+    assert listed.count() == len(list((ROOT / "notebooks").glob("*.ipynb")))
+    assert all("minutes" in text and "chapter" in text for text in listed.all_inner_texts())
+
+
 @pytest.mark.parametrize("name", ["index", "course/00_first_kernel", "gallery", "reference/launches"])
 def test_a_page_keeps_nobody_out(site: Path, page: Page, name: str) -> None:
     page.goto((site / f"{name}.html").as_uri())

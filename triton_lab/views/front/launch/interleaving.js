@@ -75,7 +75,7 @@ export function interleavingOf(scene, _selection, { ask, live, linked } = {}) {
   }
   function undo() {
     if (!order.length && !earlier.length) return;
-    if (!order.length) return stand([]);
+    if (!order.length) return stand(earlier.slice(0, -1).map((row) => row.which));
     again.push(/** @type {number} */ (order.at(-1)));
     order = order.slice(0, -1);
     update();

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from triton_lab.course.feedback import NotSolved as NotSolved
     from triton_lab.course.grade_table import Grades as Grades
     from triton_lab.course.grading import grade as grade
-    from triton_lab.course.prediction import predict as predict
     from triton_lab.course.progress_file import ProgressNotKept as ProgressNotKept
     from triton_lab.course.progress_file import ProgressSetAside as ProgressSetAside
     from triton_lab.course.progress_store import progress as progress
+    from triton_lab.views.prediction_view import predict as predict
 
 _PUBLIC = {
     "BrokenSolution": "edition",
@@ -35,7 +35,7 @@ _PUBLIC = {
     "exercise": "exercise_registry",
     "exercises": "exercise_registry",
     "grade": "grading",
-    "predict": "prediction",
+    "predict": ".views.prediction_view",  # from a room above
     "progress": "progress_store",
     "student": "edition",
 }
@@ -59,7 +59,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(_("module {name} has no attribute {name2}").format(name=repr(__name__), name2=repr(name)))
-    return getattr(importlib.import_module(f"{__name__}.{_PUBLIC[name]}"), name)
+    return getattr(importlib.import_module(f".{_PUBLIC[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LANGUAGES: Mapping[str, str] = {"zh": "zh_CN"}  # the name of a language, and the folder of its catalogues
 PREFACE = (
     "This edition is translated from the English course and has its outputs, so pictures are in English until you run "
-    "their cells. What the lab says is in JupyterLab's language; `lab.language(\"zh_CN\")` chooses Chinese. Chapters "
+    'their cells. What the lab says is in JupyterLab\'s language; `lab.language("zh_CN")` chooses Chinese. Chapters '
     "that are not translated yet are in English."
 )
 _BEFORE = "preface"  # the context of text that only the translation has, below the first heading

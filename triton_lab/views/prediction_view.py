@@ -36,7 +36,7 @@ class PredictionScene(TypedDict):
 
 
 class PredictionView(View):
-    """``picture`` behind a ``question``; see `course.predict`."""
+    """``picture`` behind a ``question``; see `predict`."""
 
     def __init__(
         self, question: str, choices: Sequence[object], right: object, picture: View, why: str = "", within: float = 0.0
@@ -132,3 +132,26 @@ class PredictionView(View):
         if start != PICTURE:
             return super().part(name)
         return self.picture.part(rest) if rest else {"kind": "nested", "name": PICTURE, "scene": self.picture.live()}
+
+
+def predict(
+    question: str,
+    choices: Sequence[object] = (),
+    *,
+    right: object,
+    picture: View,
+    why: str = "",
+    within: float = 0.0,
+) -> PredictionView:
+    """Ask ``question`` before ``picture``: the answer is one of ``choices``, or a number if there are none.
+
+    ``right`` should be computed, so that it stays true; a number may be ``within`` so much of it. ``why`` is shown with
+    the answer. Nothing is graded. It works in saved notebooks and pages, too. Raises ValueError if the right answer is
+    none of the choices.
+
+    >>> counts = launch.plot.accesses("x_ptr")
+    >>> asked = lab.course.predict("How often is each element loaded?", [1, 2, 8], right=1, picture=counts)
+    >>> asked.title(), asked.answer
+    ('How often is each element loaded?', '1')
+    """
+    return PredictionView(question, choices, right, picture, why, within)

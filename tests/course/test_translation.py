@@ -160,7 +160,9 @@ def test_a_term_is_said_in_one_way() -> None:
     word = re.compile(rf"\b({'|'.join(terms)})(?:e?s)?\b", re.IGNORECASE)
     said = [(found.lower(), chinese) for english, chinese in everywhere() for found in word.findall(prose(english))]
     assert set(terms) - {term for term, _ in said} == set(), "terms that no chapter has"
-    assert {(terms[t], chinese) for t, chinese in said if not any(way in chinese for way in terms[t].split("|"))} == set()
+    assert {
+        (terms[t], chinese) for t, chinese in said if not any(way in chinese for way in terms[t].split("|"))
+    } == set()
 
 
 def prose(text: str) -> str:

@@ -23,6 +23,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
+from tests.gpu import narrow_products
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.examples.matmul import grouped_order, matmul_kernel
 from triton_lab.launch.benchmark.benchmark_result import Sweep
@@ -342,7 +343,7 @@ def dropouts(device: str, small: bool) -> Sweep:
 SWEEPS: dict[str, Callable[[str, bool], Sweep]] = {
     one.__name__: one
     for one in (latency, programs, again, stride, chain, norms, order, configurations, dropouts, persistent)
-}
+} | narrow_products.SWEEPS
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -4,7 +4,7 @@
     python -m tests.gpu.course_profiles --launch cpu    # anywhere: whether all of them run
 
 FOLDER gets ``proton.hatchet`` (Proton's tree), ``details.csv``, ``details.txt`` and ``raw.csv`` (of Nsight Compute),
-and ``machine.json``.
+and ``machine.json``. With ``--record FILE`` they are put together, as the course's recordings have them.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -12,6 +12,7 @@ and ``machine.json``.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import shutil
 import subprocess
@@ -41,6 +42,13 @@ METRICS = (
     "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
     "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
 )
+STALLS = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+COLLECTED = (
+    *METRICS,
+    *(STALLS.format(why) for why in ("long_scoreboard", "lg_throttle", "math_pipe_throttle", "wait", "barrier")),
+)
+"""The counters of the recording: the metrics asked for, and reasons for which warps wait, of WarpStateStats."""
+
 REPEATED = 20  # launches of each kernel that Proton measures
 
 
@@ -119,13 +127,72 @@ def machine(ncu: str) -> dict[str, str]:
     }
 
 
+def recorded(folder: Path) -> dict[str, object]:
+    """The files of ``folder`` as one recording, as `triton_lab.examples.profiles` reads it."""
+    about = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+    details = list(csv.DictReader(_table(folder / "details.csv")))
+    counters, units, *raw = csv.reader(_table(folder / "raw.csv"))
+    order = list(dict.fromkeys(row["ID"] for row in details))
+    launches: dict[str, object] = {}
+    for name, number, counted in zip(PROFILED, order, raw, strict=True):
+        rows = [row for row in details if row["ID"] == number]
+        figures = [
+            [row["Section Name"], row["Metric Name"], row["Metric Unit"], _number(row["Metric Value"])]
+            for row in rows
+            if row["Metric Name"]
+        ]
+        of = dict(zip(counters, zip(units, counted, strict=True), strict=True))
+        figures += [["Counters", metric, of[metric][0], _number(of[metric][1])] for metric in COLLECTED if metric in of]
+        advice = [[row["Section Name"], row["Rule Description"]] for row in rows if row["Rule Description"]]
+        launches[name] = {"kernel": rows[0]["Kernel Name"], "figures": figures, "advice": advice}
+    return {"machine": about, "launches": launches, "proton": _scopes(folder / "proton.hatchet")}
+
+
+def _table(file: Path) -> list[str]:
+    """The lines of ``file`` from the header of its table on: ncu may print others before it."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return lines[next(k for k, line in enumerate(lines) if line.startswith('"ID"')) :]
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return text
+
+
+def _scopes(file: Path) -> list[dict[str, object]]:
+    """Proton's tree: below its root, a scope for each name, and in it the kernel with its time in nanoseconds."""
+    root = json.loads(file.read_text(encoding="utf-8"))[0]
+    found: list[dict[str, object]] = []
+    for scope in root["children"]:
+        name, one = scope["frame"]["name"], PROFILED[scope["frame"]["name"]]
+        kernel = max(scope["children"], key=lambda child: child["metrics"]["time (ns)"])
+        figures = kernel["metrics"]
+        found.append(
+            {
+                "name": name,
+                "kernel": kernel["frame"]["name"],
+                "seconds": figures["time (ns)"] / figures["count"] / 1e9,
+                "runs": figures["count"],
+                "bytes": one.bytes,
+                "flops": one.flops,
+            }
+        )
+    return sorted(found, key=lambda row: list(PROFILED).index(str(row["name"])))
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gpu.course_profiles", description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--launch", choices=("cpu", "ncu"), help="only launch the kernels")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="only put the files of FOLDER together")
     given = parser.parse_args(arguments)
     if given.launch == "cpu":
         launch_all("cpu", True)
+    elif given.record:
+        text = json.dumps(recorded(given.folder), separators=(",", ":"), ensure_ascii=False)
+        given.record.write_text(text + "\n", encoding="utf-8")
     elif given.launch == "ncu":
         with lab.target("gpu"):
             launch_all("cuda", False, torch.cuda.profiler)

@@ -6,7 +6,7 @@ Notebooks, tests and benchmarks use the same list:
         example.check()
 
 Some of their launches were recorded on a GPU: `recordings` lists their names, and `recording` opens one. `measurement`
-opens a sweep that was measured on one.
+opens a sweep that was measured on one, `profile` and `proton` what profilers said there.
 
 Importing this package imports neither torch nor Triton: each module is imported on first use.
 """
@@ -23,8 +23,26 @@ if TYPE_CHECKING:
     from triton_lab.examples.gpu_recordings import measurement as measurement
     from triton_lab.examples.gpu_recordings import recording as recording
     from triton_lab.examples.gpu_recordings import recordings as recordings
+    from triton_lab.examples.profiles import profile as profile
+    from triton_lab.examples.profiles import proton as proton
 
-__all__ = ["PAGES", "Example", "Size", "all_examples", "example", "measurement", "recording", "recordings"]
+_RECORDED = {
+    **dict.fromkeys(("measurement", "recording", "recordings"), "gpu_recordings"),
+    **dict.fromkeys(("profile", "proton"), "profiles"),
+}
+
+__all__ = [
+    "PAGES",
+    "Example",
+    "Size",
+    "all_examples",
+    "example",
+    "measurement",
+    "profile",
+    "proton",
+    "recording",
+    "recordings",
+]
 
 PAGES: tuple[str, ...] = (
     "vector_add",
@@ -74,6 +92,6 @@ def example(name: str) -> Example:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in ("measurement", "recording", "recordings"):
+    if name not in _RECORDED:
         raise AttributeError(_("module {name} has no attribute {name2}").format(name=repr(__name__), name2=repr(name)))
-    return getattr(importlib.import_module(f"{__name__}.gpu_recordings"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_RECORDED[name]}"), name)

@@ -1,5 +1,4 @@
-"""Kernels whose profiles the course shows: three that are as they should be, three with one fault each, and a mended
-softmax.
+"""Kernels whose profiles the course shows: three that are as they should be, and three with one fault each, also mended.
 
 ``PROFILED`` names them. On a GPU, ``tests/gpu/course_profiles.py`` records what Proton and Nsight Compute say of them;
 ``triton_lab.examples.profiles`` reads these recordings. Without a GPU, the small launches can be compiled and counted.
@@ -66,6 +65,30 @@ def column_sums_kernel(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
     tl.store(out_ptr + tl.program_id(0), tl.sum(total, axis=0))
 
 
+@triton.jit
+def parts_of_rows_kernel(x_ptr, out_ptr, columns, PART: tl.constexpr, BLOCK: tl.constexpr):
+    """A program has a part of a row, and adds its sum to that of the row."""
+    total = tl.zeros((BLOCK,), tl.float32)
+    first = tl.program_id(1) * PART
+    for start in range(first, tl.minimum(first + PART, columns), BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        total += tl.load(x_ptr + tl.program_id(0) * columns + j, mask=j < columns, other=0.0)
+    tl.atomic_add(out_ptr + tl.program_id(0), tl.sum(total, axis=0))
+
+
+@triton.jit
+def tiles_of_columns_kernel(x_ptr, out_ptr, rows, columns, PART: tl.constexpr, TI: tl.constexpr, TJ: tl.constexpr):
+    """A program has some columns and PART rows of them: neighbours lie side by side."""
+    j = tl.program_id(0) * TJ + tl.arange(0, TJ)
+    total = tl.zeros((TI, TJ), tl.float32)
+    first = tl.program_id(1) * PART
+    for start in range(first, tl.minimum(first + PART, rows), TI):
+        i = start + tl.arange(0, TI)
+        mask = (i < rows)[:, None] & (j < columns)[None, :]
+        total += tl.load(x_ptr + i[:, None] * columns + j[None, :], mask=mask, other=0.0)
+    tl.atomic_add(out_ptr + j, tl.sum(total, axis=0), mask=j < columns)
+
+
 Launcher = Callable[[], object]
 
 
@@ -124,16 +147,32 @@ def _softmax(warps: int) -> Callable[[str, bool], Launcher]:
     return prepare
 
 
-def _row_sums(device: str, small: bool) -> Launcher:
-    rows, columns = (_LONG_ROWS, 4096) if small else (_LONG_ROWS, _LONG)
-    x, out = torch.rand(rows, columns, device=device), torch.empty(rows, device=device)
-    return lambda: row_sums_kernel[(rows,)](x, out, columns, BLOCK=1024)
+def _row_sums(part: int) -> Callable[[str, bool], Launcher]:
+    """The sums of long rows: by a program for each row, or for each ``part`` elements of a row."""
+
+    def prepare(device: str, small: bool) -> Launcher:
+        rows, columns = (_LONG_ROWS, 4096) if small else (_LONG_ROWS, _LONG)
+        x, out = torch.rand(rows, columns, device=device), torch.zeros(rows, device=device)
+        if not part:
+            return lambda: row_sums_kernel[(rows,)](x, out, columns, BLOCK=1024)
+        grid = (rows, triton.cdiv(columns, part))
+        return lambda: parts_of_rows_kernel[grid](x, out, columns, PART=part, BLOCK=1024)
+
+    return prepare
 
 
-def _column_sums(device: str, small: bool) -> Launcher:
-    rows, columns = (1024, 64) if small else (_TALL, _ACROSS)
-    x, out = torch.rand(rows, columns, device=device), torch.empty(columns, device=device)
-    return lambda: column_sums_kernel[(columns,)](x, out, rows, columns, BLOCK=256)
+def _column_sums(tile: int) -> Callable[[str, bool], Launcher]:
+    """The sums of columns: by a program for each column, or for ``tile`` columns and 512 rows."""
+
+    def prepare(device: str, small: bool) -> Launcher:
+        rows, columns = (1024, 64) if small else (_TALL, _ACROSS)
+        x, out = torch.rand(rows, columns, device=device), torch.zeros(columns, device=device)
+        if not tile:
+            return lambda: column_sums_kernel[(columns,)](x, out, rows, columns, BLOCK=256)
+        grid = (triton.cdiv(columns, tile), triton.cdiv(rows, 512))
+        return lambda: tiles_of_columns_kernel[grid](x, out, rows, columns, PART=512, TI=16, TJ=tile)
+
+    return prepare
 
 
 PROFILED = {
@@ -144,8 +183,10 @@ PROFILED = {
         Profiled("product", _product, 6.0 * _SIZE**2, 2.0 * _SIZE**3, half=True),
         Profiled("softmax, 4 warps", _softmax(4), 8.0 * _ROWS * _COLUMNS),
         Profiled("softmax, 16 warps", _softmax(16), 8.0 * _ROWS * _COLUMNS),
-        Profiled("sums of 8 rows", _row_sums, 4.0 * _LONG_ROWS * (_LONG + 1), 1.0 * _LONG_ROWS * _LONG),
-        Profiled("sums of columns", _column_sums, 4.0 * _ACROSS * (_TALL + 1), 1.0 * _TALL * _ACROSS),
+        Profiled("sums of 8 rows", _row_sums(0), 4.0 * _LONG_ROWS * (_LONG + 1), 1.0 * _LONG_ROWS * _LONG),
+        Profiled("sums of parts of rows", _row_sums(1 << 15), 4.0 * _LONG_ROWS * (_LONG + 1), 1.0 * _LONG_ROWS * _LONG),
+        Profiled("sums of columns", _column_sums(0), 4.0 * _ACROSS * (_TALL + 1), 1.0 * _TALL * _ACROSS),
+        Profiled("sums of columns, in tiles", _column_sums(64), 4.0 * _ACROSS * (_TALL + 1), 1.0 * _TALL * _ACROSS),
     )
 }
 """By name, in the order in which the course comes to them."""

@@ -1071,3 +1071,105 @@ def convolve(x, filter):
     n, (high, wide) = x.numel(), filter.shape
     _convolve[(triton.cdiv(n, 64),)](x, filter, out, n, *x.shape[1:], HIGH=high, WIDE=wide, BLOCK=64)
     return out
+
+
+@triton.jit
+def _column_sums(x_ptr, out_ptr, rows, columns, stride, BLOCK: tl.constexpr):
+    """One row after the other, of BLOCK columns."""
+    j = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for _ in range(rows):
+        total += tl.load(x_ptr + j, mask=j < columns, other=0.0)
+        x_ptr += stride
+    tl.store(out_ptr + j, total, mask=j < columns)
+
+
+def sum_columns(x):
+    out = torch.zeros(x.shape[1])
+    _column_sums[(triton.cdiv(x.shape[1], 128),)](x, out, *x.shape, x.stride(0), BLOCK=128)
+    return out
+
+
+@triton.jit
+def _long_row_sums(x_ptr, out_ptr, columns, stride, BLOCK: tl.constexpr):
+    """Eight programs go through a row in turns."""
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(tl.program_id(0) * BLOCK, columns, tl.num_programs(0) * BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        total += tl.load(x_ptr + tl.program_id(1) * stride + j, mask=j < columns, other=0.0)
+    tl.atomic_add(out_ptr + tl.program_id(1), tl.sum(total))
+
+
+def sum_long_rows(x):
+    out = torch.zeros(len(x))
+    _long_row_sums[(8, len(x))](x, out, x.shape[1], x.stride(0), BLOCK=256)
+    return out
+
+
+@triton.jit
+def _rows_to_fp8(x_ptr, q_ptr, scale_ptr, columns, BLOCK: tl.constexpr):
+    """A loop for the greatest value, and one that multiplies by the inverse of the scale."""
+    base = tl.program_id(0) * columns
+    most = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        most = tl.maximum(most, tl.abs(tl.load(x_ptr + base + j, mask=j < columns, other=0.0)))
+    scale = tl.max(most, axis=0) / 448
+    scale = tl.where(scale == 0, 1.0, scale)
+    tl.store(scale_ptr + tl.program_id(0), scale)
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + base + j, mask=j < columns)
+        tl.store(q_ptr + base + j, (x * (1 / scale)).to(q_ptr.dtype.element_ty), mask=j < columns)
+
+
+def quantise_rows(x):
+    q, scales = torch.empty_like(x, dtype=torch.float8_e4m3fn), x.new_empty(len(x))
+    _rows_to_fp8[(len(x),)](x, q, scales, x.shape[1], BLOCK=64)
+    return q, scales
+
+
+@triton.jit
+def _scaled_by_hand(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, c_ptr, M, N, K, BLOCK: tl.constexpr):
+    """One group of 32 after the other: the sum of a group is multiplied by both of its scales."""
+    m, n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    k = tl.arange(0, 32)
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for group in range(K // 32):
+        at = group * 32 + k
+        a = tl.load(a_ptr + m[:, None] * K + at[None, :], mask=(m < M)[:, None], other=0.0).to(tl.float32)
+        b = tl.load(b_ptr + n[:, None] * K + at[None, :], mask=(n < N)[:, None], other=0.0).to(tl.float32)
+        s = tl.load(a_scale_ptr + m * (K // 32) + group, mask=m < M, other=127).to(tl.float32)
+        t = tl.load(b_scale_ptr + n * (K // 32) + group, mask=n < N, other=127).to(tl.float32)
+        scale = tl.exp2(s - 127)[:, None] * tl.exp2(t - 127)[None, :]
+        total += tl.dot(a, tl.trans(b), input_precision="ieee") * scale
+    tl.store(c_ptr + m[:, None] * N + n[None, :], total, mask=(m < M)[:, None] & (n < N)[None, :])
+
+
+def mx_product(a, a_scale, b, b_scale):
+    (m, k), n = a.shape, b.shape[0]
+    c = torch.zeros(m, n)
+    _scaled_by_hand[(triton.cdiv(n, 16), triton.cdiv(m, 16))](a, a_scale, b, b_scale, c, m, n, k, BLOCK=16)
+    return c
+
+
+@triton.jit
+def _find_tile(ends_ptr, out_ptr, experts, tile):
+    """Through the experts one by one, until the program's tile is among those of one."""
+    left = tl.program_id(0)
+    found, first, begin = -1, -1, 0
+    for expert in range(experts):
+        end = tl.load(ends_ptr + expert)
+        tiles = tl.cdiv(end - begin, tile)
+        if (found < 0) & (left < tiles):
+            found = expert
+            first = begin + left * tile
+        left -= tiles
+        begin = end
+    tl.store(out_ptr + tl.program_id(0) * 2 + tl.arange(0, 2), tl.where(tl.arange(0, 2) == 0, found, first))
+
+
+def tile_table(ends, tile, programs):
+    out = torch.zeros((programs, 2), dtype=torch.int32)
+    _find_tile[(programs,)](ends, out, ends.numel(), tile)
+    return out

@@ -4,7 +4,8 @@
     python -m tests.gpu.course_profiles --launch cpu    # anywhere: whether all of them run
 
 FOLDER gets ``proton.hatchet`` (Proton's tree), ``details.csv``, ``details.txt`` and ``raw.csv`` (of Nsight Compute),
-and ``machine.json``. With ``--record FILE`` they are put together, as the course's recordings have them.
+and ``machine.json``. With ``--record FILE`` they are put together, as the course's recordings have them, with
+``errors.json`` of `tests.gpu.narrow_products`.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -145,7 +146,8 @@ def recorded(folder: Path) -> dict[str, object]:
         figures += [["Counters", metric, of[metric][0], _number(of[metric][1])] for metric in COLLECTED if metric in of]
         advice = [[row["Section Name"], row["Rule Description"]] for row in rows if row["Rule Description"]]
         launches[name] = {"kernel": rows[0]["Kernel Name"], "figures": figures, "advice": advice}
-    return {"machine": about, "launches": launches, "proton": _scopes(folder / "proton.hatchet")}
+    sums = json.loads((folder / "errors.json").read_text(encoding="utf-8"))
+    return {"machine": about, "launches": launches, "proton": _scopes(folder / "proton.hatchet"), "sums": sums}
 
 
 def _table(file: Path) -> list[str]:

@@ -222,7 +222,7 @@ def grouped(device: str, small: bool) -> Sweep:
 def errors(device: str, small: bool) -> list[dict[str, object]]:
     """The error of sums of products, relative to the greatest sum, by type, depth and kind of numbers.
 
-    ``sums`` compares with the exact product of the rounded numbers, ``all`` with that of the numbers before rounding.
+    ``sums`` compares with the exact product of the rounded numbers, ``whole`` with that of the numbers before rounding.
     """
     found: list[dict[str, object]] = []
     size, warps = (64, 4) if small else (128, 4)
@@ -243,7 +243,7 @@ def errors(device: str, small: bool) -> list[dict[str, object]]:
                 rounded, whole = a.double() @ b.double().T, x.double() @ y.double().T
                 of_sums = float((c.cpu().double() - rounded).abs().max() / rounded.abs().max())
                 of_all = float((c.cpu().double() - whole).abs().max() / whole.abs().max())
-                found.append({"kind": kind, "depth": depth, "type": name, "sums": of_sums, "all": of_all})
+                found.append({"numbers": kind, "depth": depth, "way": name, "sums": of_sums, "whole": of_all})
     return found
 
 

@@ -36,6 +36,8 @@ PAGES = {
     "20": "clinic",
     "32": "gluon_products",
     "33": "gluon_attention",
+    "34": "profiling",
+    "35": "low_precision",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.recording.access_event import AccessEvent
 
 _LONG = 10_000  # elements of a row that do not fit into a block
+_MEASURED = 2048  # elements: with fewer, most sectors are shared with other data, and are not counted
 _GRID = 16  # programs of a launcher that does not depend on the size
 
 Requirement = Callable[[Sequence["Launch"], Inputs], str]
@@ -184,3 +185,36 @@ def atomics(most: Callable[[Inputs], int]) -> Requirement:
         )
 
     return wrong
+
+
+def few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
+    """Limit the sectors of loads and of stores on an H100 to twice those in which the elements of ``x`` lie, and one
+    more for each row and each column: a run of neighbours that begins within a sector touches one sector more.
+    """
+    from triton_lab.compiled.compile_failure import CompileError
+    from triton_lab.compiled.launch_compilation import compiled_plan
+    from triton_lab.compiled.transactions.sectors import SECTOR
+
+    x = inputs["x"]
+    if x.numel() < _MEASURED:
+        return ""
+    try:
+        transfers = compiled_plan(launches[-1], "sm_90").transactions.transfers
+    except CompileError as error:
+        return _("the compiler for sm_90 refuses the kernel: {error}").format(error=error)
+    ideal = x.numel() * x.element_size() // SECTOR
+    most = 2 * ideal + sum(x.shape)
+    for kind in ("load", "store"):
+        found = [one for one in transfers if one.access.kind == kind]
+        sectors = sum(one.sectors for one in found)
+        if sectors > most:
+            return _(
+                "line {line}, a {kind}, moves {sectors} on an H100, while its elements fill only about {ideal}: "
+                "neighbouring threads access addresses that are far apart"
+            ).format(
+                line=max(found, key=lambda one: one.sectors).line,
+                kind=kind,
+                sectors=messages.count(sectors, "sector"),
+                ideal=messages.number(ideal),
+            )
+    return ""

@@ -6,7 +6,7 @@ Notebooks, tests and benchmarks use the same list:
         example.check()
 
 Some of their launches were recorded on a GPU: `recordings` lists their names, and `recording` opens one. `measurement`
-opens a sweep that was measured on one, `profile` and `proton` what profilers said there.
+opens a sweep that was measured on one, `profile` and `proton` what profilers said there, `sum_errors` how exact its sums were.
 
 Importing this package imports neither torch nor Triton: each module is imported on first use.
 """
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from triton_lab.examples.gpu_recordings import recordings as recordings
     from triton_lab.examples.profiles import profile as profile
     from triton_lab.examples.profiles import proton as proton
+    from triton_lab.examples.profiles import sum_errors as sum_errors
 
 _RECORDED = {
     **dict.fromkeys(("measurement", "recording", "recordings"), "gpu_recordings"),
-    **dict.fromkeys(("profile", "proton"), "profiles"),
+    **dict.fromkeys(("profile", "proton", "sum_errors"), "profiles"),
 }
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "proton",
     "recording",
     "recordings",
+    "sum_errors",
 ]
 
 PAGES: tuple[str, ...] = (

@@ -1,4 +1,4 @@
-"""Kernels whose profiles the course shows: three that are as they should be, and three with one fault each, also mended.
+"""Kernels whose profiles the course shows: three as they should be, and three with one fault each and mended.
 
 ``PROFILED`` names them. On a GPU, ``tests/gpu/course_profiles.py`` records what Proton and Nsight Compute say of them;
 ``triton_lab.examples.profiles`` reads these recordings. Without a GPU, the small launches can be compiled and counted.

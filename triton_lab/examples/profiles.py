@@ -119,6 +119,20 @@ class ProtonTree:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True)
+class SumError:
+    """The greatest error of an H100's sums of ``depth`` products of such numbers, relative to the greatest sum.
+
+    ``sums`` compares with the exact sums of the rounded numbers, ``whole`` with those of the numbers before rounding.
+    """
+
+    numbers: str
+    depth: int
+    way: str
+    sums: float
+    whole: float
+
+
 def profile(name: str) -> Profile:
     """Nsight Compute's report about a launch of `profiled_kernels`, by its name; a letter gives one without its names.
 
@@ -154,6 +168,15 @@ def proton(names: Sequence[str] = ()) -> ProtonTree:
     recorded = _recorded()
     tree = ProtonTree(tuple(Scope(**row) for row in recorded["proton"]), recorded["machine"])
     return replace(tree, scopes=tuple(tree[name] for name in names)) if names else tree
+
+
+def sum_errors() -> tuple[SumError, ...]:
+    """The errors of sums that a GPU's tensor cores made, by type and depth: ``tests/gpu/narrow_products.py``.
+
+    >>> sorted({one.way for one in lab.examples.sum_errors()})[:2]
+    ['float16', 'fp8']
+    """
+    return tuple(SumError(**row) for row in _recorded()["sums"])
 
 
 @cache

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from triton_lab import messages
-from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Choice, Question, Task
-from triton_lab.course.launch_work import launched, once
-from triton_lab.launch.launch import Launch
+from triton_lab.course.launch_work import few_sectors, launched, once
 from triton_lab.localization import N_, _
-
-_MEASURED = 2048  # elements: with fewer, most sectors are shared with other data, and are not counted
 
 
 def _layout(answer: Any, where: str, shape: tuple[int, ...]) -> str:
@@ -70,37 +65,6 @@ def _without_conflicts(answer: Any) -> str:
         use = answer.access(registers)
         if use.conflicts:
             return _("A warp that reads {name} waits: {use}.").format(name=name, use=use)
-    return ""
-
-
-def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
-    """Limit the sectors to twice those in which the elements lie, and one more for each row and each column.
-
-    A run of neighbours that begins within a sector touches one sector more.
-    """
-    from triton_lab.compiled.compile_failure import CompileError
-    from triton_lab.compiled.launch_compilation import compiled_plan
-    from triton_lab.compiled.transactions.sectors import SECTOR
-
-    x = inputs["x"]
-    if x.numel() < _MEASURED:
-        return ""
-    try:
-        transfers = compiled_plan(launches[-1], "sm_90").transactions.transfers
-    except CompileError as error:
-        return _("the compiler for sm_90 refuses the kernel: {error}").format(error=error)
-    ideal = x.numel() * x.element_size() // SECTOR
-    most = 2 * ideal + sum(x.shape)
-    for kind in ("load", "store"):
-        found = [one for one in transfers if one.access.kind == kind]
-        sectors = sum(one.sectors for one in found)
-        if sectors > most:
-            return _(
-                "line {line}, a {kind}, moves {sectors} on an H100, while its elements fill only about {ideal}: "
-                "neighbouring threads access addresses that are far apart"
-            ).format(
-                line=found[0].line, kind=kind, sectors=messages.count(sectors, "sector"), ideal=messages.number(ideal)
-            )
     return ""
 
 
@@ -193,7 +157,7 @@ EXERCISES = (
         ),
         contiguous=True,
         reference=lambda x: x.contiguous().clone(),
-        work=(launched(), once("x"), _few_sectors),
+        work=(launched(), once("x"), few_sectors),
         copied=False,
         points=2,
     ),

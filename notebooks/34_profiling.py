@@ -1,0 +1,427 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent,ipynb
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Reading a profiler's report
+#
+# *About 60 minutes. You need chapters 01, 10 and 17.*
+#
+# A kernel is slow. Why? There are few possible answers: it moves too many bytes, it waits, it computes, or most of the
+# machine has nothing to do. A *profiler* measures which of them it is. Its report has a hundred figures, and five or six
+# of them decide. In this chapter you will
+#
+# 1. calculate the least time of a kernel before anything is measured,
+# 2. read the figures that the lab can predict without a GPU,
+# 3. read a report of Proton, which says how long kernels take,
+# 4. read a report of Nsight Compute, which says why,
+# 5. find three faults in four reports, and mend two of them.
+#
+# You need no GPU: the reports were recorded. This is the machine, with the versions and the day:
+
+# %%
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.course import exercise
+from triton_lab.examples.profiled_kernels import PROFILED
+
+# %load_ext triton_lab
+_ = torch.manual_seed(0)
+for what, value in lab.examples.proton().machine.items():
+    print(f"{what:7}{value}")
+
+# %% [markdown]
+# ## The least time
+#
+# Measuring comes second. First calculate what a kernel must do in any case: which bytes it must load and store, and how
+# many operations it must compute. An H100 moves 3.35 TB in a second, and its tensor cores compute 989 Tflop/s with
+# float16. So there are two least times, one for the bytes and one for the operations. The kernel cannot be faster than
+# the longer of the two.
+#
+# Three kernels go with us through this chapter. The first copies 32 million floats. The second multiplies two float16
+# matrices of 4,096 by 4,096. The third follows a chain: it loads a number, and that number says where to load the next
+# one. It does so 64 times for each of 16,384 starts.
+
+# %%
+for name in ("copy", "product", "follow"):
+    one = PROFILED[name]
+    by_bytes, by_operations = one.bytes / 3.35e12, one.flops / 989e12
+    print(f"{name:8} bytes: {by_bytes * 1e6:6.1f} µs   operations: {by_operations * 1e6:6.1f} µs")
+
+# %% [markdown]
+# The copy is limited by its bytes, and the product by its operations. For the chain both times are very short. Keep in
+# mind that these are *least* times: they say what would be possible.
+#
+# ## Exercise 1: the least time
+#
+# A softmax reads 1,024 rows of 32,768 floats, each element once, and stores as many. How many bytes are that, and what
+# is the least time in whole microseconds, rounded down? Take 3,350 bytes in a nanosecond.
+
+# %%
+# BEGIN SOLUTION: a tuple, (bytes, whole microseconds)
+least_time = (8 * 1024 * 32768, 8 * 1024 * 32768 // 3350 // 1000)
+# END SOLUTION
+
+# %%
+exercise("least_time").check(least_time)
+
+# %% [markdown]
+# ## What can be known without a GPU
+#
+# The lab compiles a launch for an H100 and counts. Four figures matter here, and each has its place in a profiler's
+# report, too:
+#
+# - *Registers and spills.* If a thread needs more registers than it gets, the compiler moves numbers out to *local
+#   memory*: that is a part of global memory. Such a register is *spilled*.
+# - *Occupancy:* the share of a multiprocessor's 64 warps that it can hold at once ([chapter 01](01_what_a_gpu_is.ipynb)).
+# - *Sectors per request:* a warp asks once for all its 32 threads, and memory answers in sectors of 32 bytes
+#   ([chapter 17](17_machine_code.ipynb)). If the threads want neighbouring bytes, their sectors are full: the load is
+#   *coalesced*. If each wants bytes elsewhere, most of each sector is moved in vain: the load is *uncoalesced*.
+# - *Programs.* An H100 has 132 multiprocessors. With fewer programs some of them have nothing to do.
+
+
+# %%
+def small_launch(name):
+    """A small launch of one of the chapter's kernels, recorded."""
+    with lab.record() as launches:
+        PROFILED[name].prepare("cpu", True)()
+    return launches[0]
+
+
+def predicted(name):
+    """What the compiler and the counted sectors say of it, in one line."""
+    made = small_launch(name).compile("sm_90")
+    load = next(one for one in made.transactions.transfers if one.access.kind == "load")
+    return (
+        f"{name:12}{made.metadata.registers:4} registers, {made.metadata.spills} spilled,"
+        f"{made.cost.occupancy.share:5.0%} occupancy,{load.sectors / load.requests:5.1f} sectors per request"
+    )
+
+
+for name in ("copy", "product", "follow"):
+    print(predicted(name))
+
+# %% [markdown]
+# The copy and the product ask for 16 sectors: 32 threads load 16 bytes each, so 512 bytes in one piece. The chain asks
+# for nearly 32: each thread wants four bytes, and they are in a sector of their own. For a chain this is nobody's fault:
+# the numbers are where they are.
+#
+# What the lab cannot know is time. Which of these figures costs how much? That is what a profiler measures.
+#
+# ## Proton: how long
+#
+# *Proton* comes with Triton. You give names to parts of your program, say how many bytes and operations they must
+# have, and Proton measures the kernels in them. On a machine with a GPU:
+#
+# ```python
+# import triton.profiler as proton
+#
+# proton.start("run")
+# with proton.scope("copy", {"bytes": 8 * n}):
+#     copy_kernel[grid](x, out, n, BLOCK=1024)
+# proton.finalize()
+# ```
+#
+# Then `proton-viewer -m avg_time/us,tbyte/s run.hatchet` prints a tree of names with their kernels. The course has such
+# a run. **Guess first:** which share of 3.35 TB/s does the copy reach, and which share of 989 Tflop/s the product?
+
+# %%
+tree = lab.examples.proton(["copy", "product", "follow"])
+print(tree)
+copy, product, follow = tree.scopes
+print(f"copy:    {copy.bytes / copy.seconds / 3.35e12:4.0%} of the bandwidth")
+print(f"product: {product.flops / product.seconds / 989e12:4.0%} of the tensor cores' operations")
+print(f"follow:  {follow.bytes / follow.seconds / 3.35e12:4.0%} of the bandwidth")
+
+# %% [markdown]
+# Read such a tree from the right: which kernel is it, how much must it do, how fast is it? `tbyte/s` and `tflop/s` are
+# *your* bytes and operations divided by the measured time. If you count wrongly, they are wrong.
+#
+# The copy is near its limit: there is nothing to gain. The product reaches more than half of what the tensor cores can
+# do, so perhaps there is something to gain. The chain reaches nearly nothing. Proton says *that* it is slow. It does
+# not say why.
+#
+# ## Nsight Compute: why
+#
+# *Nsight Compute* is NVIDIA's profiler for single kernels. It runs a kernel many times and reads other counters of the
+# hardware each time. On a machine with a GPU:
+#
+# ```sh
+# ncu --set detailed python my_program.py
+# ```
+#
+# Its report has sections. The first is called *speed of light*: which share of what is possible the kernel reaches.
+# This is the copy. (`ncu` may print other units than here.)
+
+# %%
+report = lab.examples.profile("copy")
+print(report.section("GPU Speed Of Light Throughput"))
+
+# %% [markdown]
+# Line by line:
+#
+# - `DRAM Throughput` is the share of the bandwidth of global memory. DRAM is the chips that it is made of. **This is
+#   the figure that says "bandwidth".** Near 90 % the memory is the limit, and only fewer bytes can help.
+# - `Memory Throughput` is the greatest share of any part of the way from global memory to the registers: DRAM, caches
+#   and what connects them. If it is high and `DRAM Throughput` is not, a cache is the limit.
+# - `Compute (SM) Throughput` is the same for the units that compute. SM is NVIDIA's word for a multiprocessor.
+# - `Duration` is the time. Nsight Compute empties the caches before each run, so it can be longer than in Proton.
+#
+# **Guess first:** which of the two is high in the product, memory or compute? And in the chain?
+
+# %%
+speed = ("DRAM Throughput", "Memory Throughput", "Compute (SM) Throughput", "Duration")
+print(f"{'':26}{'copy':>10}{'product':>10}{'follow':>10}")
+for figure in speed:
+    values = [lab.examples.profile(name)[figure] for name in ("copy", "product", "follow")]
+    print(f"{figure:26}" + "".join(f"{value:10.1f}" for value in values))
+
+# %% [markdown]
+# In the chain both are low. A kernel that uses neither memory nor arithmetic *waits*. **If both are low, the report says
+# "latency"**: the time from asking for a byte until it is there. Then look at two other sections. What do the warps
+# wait for, and how many warps are there?
+
+# %%
+waits = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
+print(f"{'':38}{'copy':>10}{'product':>10}{'follow':>10}")
+for figure in (
+    "Warp Cycles Per Issued Instruction",
+    waits,
+    "Grid Size",
+    "Theoretical Occupancy",
+    "Achieved Occupancy",
+):
+    values = [lab.examples.profile(name)[figure] for name in ("copy", "product", "follow")]
+    told = "of these, waiting for a load" if figure == waits else figure
+    print(f"{told:38}" + "".join(f"{value:10.1f}" for value in values))
+
+# %% [markdown]
+# - `Warp Cycles Per Issued Instruction`: so many clock cycles pass from one instruction of a warp to its next. The line
+#   below says how many of them the warp waits for a load from memory. NVIDIA calls this *stall long scoreboard*: the
+#   scoreboard is the list of the registers that have not arrived.
+# - `Theoretical Occupancy` is what the compiled kernel allows: the lab calculated the same. `Achieved Occupancy` is how
+#   many warps there really were, on average. **These two say "occupancy".** If the second is much lower, there were not
+#   enough programs, or some ended long before the others.
+#
+# The chain's programs wait hundreds of cycles for each load, and there are few of them: 128 programs of 4 warps for 132
+# multiprocessors. So nearly always all warps of a multiprocessor wait. To help it, start more chains at once, so that
+# others work while one waits.
+#
+# And look at the product: a quarter of the warps, and yet the fastest of all. **Low occupancy is no fault.** It is one
+# only if, at the same time, memory and arithmetic have nothing to do.
+#
+# ## Sectors and local memory
+#
+# Two more lines, of the counters below the sections:
+#
+# - Sectors per request. **This figure says "uncoalesced".** The least is what the threads' bytes fill: 4 sectors for
+#   four bytes a thread, 16 for 16 bytes. Much more than that is waste. Nsight Compute says it in words in the section
+#   *Memory Workload Analysis Tables*.
+# - Sectors of local memory. **This figure says "spilled".** It should be 0.
+
+# %%
+sectors = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"
+local = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"
+for name in ("copy", "follow"):
+    found = lab.examples.profile(name)
+    print(
+        f"{name:8}{found[sectors]:5.1f} sectors per request, {found[local]:.0f} sectors of local memory"
+    )
+
+# %% [markdown]
+# The lab predicted the sectors of both kernels above. (The product's loads do not count here: they go to shared memory
+# without passing through registers, as [chapter 10](10_order_and_autotuning.ipynb) says of stages.)
+#
+# As a plan for any report:
+#
+# | look at | if it is | then |
+# |---|---|---|
+# | `DRAM Throughput` | above 80 % | bandwidth: move fewer bytes |
+# | `Compute (SM) Throughput` | above 80 % | arithmetic: compute less, or in a narrower type |
+# | both | below 50 % | latency: go on with the lines below |
+# | `Grid Size` | below the number of multiprocessors | too few programs |
+# | `Achieved Occupancy` | far below the theoretical one | too few programs, or unequal ones |
+# | sectors per request | more than the threads' bytes fill | uncoalesced |
+# | sectors of local memory | not 0 | spilled registers |
+#
+# The limits of 80 and 50 % are rules of thumb.
+#
+# ## Exercise 2: three faults, four reports
+#
+# Here are reports of four kernels, without their names. One has an uncoalesced load, one has too few programs, and one
+# spills registers. One is as it should be. **Decide before you check:** it is tempting to trust one figure alone.
+
+# %%
+lines = {
+    "Duration": "Duration",
+    "DRAM Throughput": "DRAM Throughput",
+    "Memory Throughput": "Memory Throughput",
+    "Compute (SM) Throughput": "Compute (SM) Throughput",
+    "Registers Per Thread": "Registers Per Thread",
+    "Block Size": "Block Size",
+    "Grid Size": "Grid Size",
+    "Theoretical Occupancy": "Theoretical Occupancy",
+    "Achieved Occupancy": "Achieved Occupancy",
+    sectors: "Sectors per request",
+    local: "Sectors of local memory",
+}
+riddles = {letter: lab.examples.profile(letter) for letter in "ABCD"}
+print(f"{'':26}" + "".join(f"{letter:>14}" for letter in riddles))
+for figure, told in lines.items():
+    print(f"{told:26}" + "".join(f"{one[figure]:14,.1f}" for one in riddles.values()))
+
+# %%
+# BEGIN SOLUTION: a tuple of letters, (uncoalesced, too few programs, spills)
+accused = ("B", "D", "C")
+# END SOLUTION
+
+# %%
+exercise("accused").check(accused)
+
+# %% [markdown]
+# Now with names. Two reports are of one kernel, a softmax with a row of 32,768 floats in one block: with 4 warps, and
+# with 16. With 4 warps each thread would need 256 registers for the row alone. The lab knew it before:
+
+# %%
+for name in ("softmax, 4 warps", "softmax, 16 warps"):
+    made = small_launch(name).compile("sm_90")
+    share = made.cost.occupancy.share
+    print(f"{name:18}{made.metadata.spills:4} registers spilled, {share:4.0%} occupancy")
+print(lab.examples.proton(["softmax, 4 warps", "softmax, 16 warps"]))
+
+# %% [markdown]
+# The kernel with the full occupancy is the slow one. The compiler has packed its registers so tightly that many
+# programs fit, but they move their own registers through memory.
+#
+# ## The uncoalesced load
+#
+# Report B was this kernel. It adds up the columns of a matrix, and each program has one column:
+
+# %%
+columns = small_launch("sums of columns")
+print(columns.source)
+print(columns.compile("sm_90").transactions)
+
+# %% [markdown]
+# Neighbouring threads load from neighbouring *rows*, and these are far apart. Each thread gets a whole sector of 32
+# bytes and needs 4 of them.
+#
+# ## Exercise 3: sums of columns, with few sectors
+#
+# Write it so that neighbouring threads load neighbours. `x` is a matrix whose last stride is 1; its rows may lie
+# apart. The check compiles your kernel for an H100 and counts its sectors.
+
+
+# %%
+@triton.jit
+def sum_columns_kernel(x_ptr, out_ptr, rows, columns, stride, TI: tl.constexpr, TJ: tl.constexpr):
+    # BEGIN SOLUTION: tiles of TI rows and TJ columns, from top to bottom
+    j = tl.program_id(0) * TJ + tl.arange(0, TJ)
+    total = tl.zeros((TI, TJ), tl.float32)
+    for start in range(0, rows, TI):
+        i = start + tl.arange(0, TI)
+        mask = (i < rows)[:, None] & (j < columns)[None, :]
+        total += tl.load(x_ptr + i[:, None] * stride + j[None, :], mask=mask, other=0.0)
+    tl.store(out_ptr + j, tl.sum(total, axis=0), mask=j < columns)
+    # END SOLUTION
+
+
+def sum_columns(x):
+    """The sum of each column of a float32 matrix, whose last stride is 1."""
+    rows, columns = x.shape
+    out = torch.empty(columns)
+    sum_columns_kernel[(triton.cdiv(columns, 32),)](
+        x, out, rows, columns, x.stride(0), TI=16, TJ=32
+    )
+    return out
+
+
+# %%
+exercise("sum_columns").check(sum_columns)
+
+# %% [markdown]
+# ## The machine that has nothing to do
+#
+# Report D was a sum of 8 rows of four million floats, with a program for each row: 8 of 132 multiprocessors work.
+# Neither loads nor registers are wrong, and the code looks like every sum of rows. Only the shape of the data makes it
+# slow.
+#
+# ## Exercise 4: sums of few long rows
+#
+# Share each row out among several programs. Each adds its part to the sum of the row with `tl.atomic_add`
+# ([chapter 11](11_atomics.ipynb)). The last stride of `x` is 1.
+
+
+# %%
+@triton.jit
+def sum_long_rows_kernel(x_ptr, out_ptr, columns, stride, BLOCK: tl.constexpr):
+    # BEGIN SOLUTION: the row is program_id(0), the part is program_id(1)
+    row = tl.program_id(0)
+    j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * stride + j, mask=j < columns, other=0.0)
+    tl.atomic_add(out_ptr + row, tl.sum(x, axis=0))
+    # END SOLUTION
+
+
+def sum_long_rows(x):
+    """The sum of each row of a float32 matrix, whose last stride is 1."""
+    rows, columns = x.shape
+    out = torch.zeros(rows)
+    # BEGIN SOLUTION: launch it with a program for each part of each row
+    grid = (rows, triton.cdiv(columns, 1024))
+    sum_long_rows_kernel[grid](x, out, columns, x.stride(0), BLOCK=1024)
+    # END SOLUTION
+    return out
+
+
+# %%
+exercise("sum_long_rows").check(sum_long_rows)
+
+# %% [markdown]
+# ## What the repairs gained
+#
+# Both kernels were also measured in a mended form: the columns in tiles of 64 columns and 512 rows, the rows in parts
+# of 32,768 floats. Both must load 128 MiB. **Guess first:** how much faster is each? Count with the plan: a sector has
+# 32 bytes, of which 4 were used; 8 of 132 multiprocessors worked.
+
+# %%
+tree = lab.examples.proton()
+for before, after in (
+    ("sums of columns", "sums of columns, in tiles"),
+    ("sums of 8 rows", "sums of parts of rows"),
+    ("softmax, 4 warps", "softmax, 16 warps"),
+):
+    old, new = tree[before], tree[after]
+    rates = [one.bytes / one.seconds / 3.35e12 for one in (old, new)]
+    print(
+        f"{before:17} {old.seconds / new.seconds:5.1f} times faster: {rates[0]:4.0%} -> {rates[1]:4.0%}"
+    )
+
+# %% [markdown]
+# PROSE AFTER MEASUREMENT
+#
+# ## What to remember
+#
+# - Calculate the least time first: bytes by bandwidth, operations by the peak. The longer one is the limit.
+# - Proton says how long kernels take. Nsight Compute says why.
+# - DRAM throughput is high: bandwidth. Compute is high: arithmetic. Both are low: latency.
+# - Low occupancy alone is no fault, and full occupancy is no merit.
+# - Uncoalesced loads show in sectors per request, spilled registers in local memory, too few programs in the grid.
+#   The lab counts all three without a GPU.
+
+# %%
+lab.course.progress("34")
+
+# %% [markdown]
+# **Where to read on.** Triton's tutorials on Proton are in `third_party/proton/tutorials` of its repository. NVIDIA's
+# *Nsight Compute Documentation* explains each section in its *Profiling Guide*, and its *Hopper Tuning Guide* has the
+# limits of a multiprocessor. [Chapter 35](35_low_precision.ipynb) moves fewer bytes: it makes numbers narrower.

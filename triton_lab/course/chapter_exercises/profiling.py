@@ -8,7 +8,7 @@ from typing import Any
 from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Choice, Question, Task
-from triton_lab.course.launch_work import few_sectors, launched, once
+from triton_lab.course.launch_work import atomics, few_sectors, launched, once
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import N_, _
 from triton_lab.messages import count, number
@@ -130,7 +130,7 @@ EXERCISES = (
         ),
         reference=lambda x: x.double().sum(1).float(),
         tolerance=(1e-5, 1e-4),
-        work=(launched(), once("x"), _many_programs),
+        work=(launched(), once("x"), _many_programs, atomics(lambda inputs: inputs["x"].numel() // 64)),
         copied=False,
     ),
 )

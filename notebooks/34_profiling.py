@@ -14,8 +14,8 @@
 # *About 60 minutes. You need chapters 01, 10 and 17.*
 #
 # A kernel is slow. Why? There are few possible answers: it moves too many bytes, it waits, it computes, or most of the
-# machine has nothing to do. A *profiler* measures which of them it is. Its report has a hundred figures, and five or six
-# of them decide. In this chapter you will
+# machine has nothing to do. A *profiler* measures which of them it is. Its report has a hundred figures, and five or
+# six of them decide. In this chapter you will
 #
 # 1. calculate the least time of a kernel before anything is measured,
 # 2. read the figures that the lab can predict without a GPU,
@@ -62,7 +62,8 @@ for name in ("copy", "product", "follow"):
 #
 # You know the picture of this: the roofline of [chapter 01](01_what_a_gpu_is.ipynb). This is the product, smaller, with
 # 1,024 by 1,024. The roof of the tensor cores is far higher than that of float32, so its ridge is far to the right: at
-# 295 operations for each byte. The mark is hollow, since it is a bound and was not measured.
+# 295 operations for each byte. The mark is the
+# launch at best: it was not measured.
 
 
 # %%
@@ -99,7 +100,8 @@ exercise("least_time").check(least_time)
 #
 # - *Registers and spills.* If a thread needs more registers than it gets, the compiler moves numbers out to *local
 #   memory*: that is a part of global memory. Such a register is *spilled*.
-# - *Occupancy:* the share of a multiprocessor's 64 warps that it can hold at once ([chapter 01](01_what_a_gpu_is.ipynb)).
+# - *Occupancy:* the share of a multiprocessor's 64 warps that it can hold at once
+#   ([chapter 01](01_what_a_gpu_is.ipynb)).
 # - *Sectors per request:* a warp asks once for all its 32 threads, and memory answers in sectors of 32 bytes
 #   ([chapter 17](17_machine_code.ipynb)). If the threads want neighbouring bytes, their sectors are full: the load is
 #   *coalesced*. If each wants bytes elsewhere, most of each sector is moved in vain: the load is *uncoalesced*.
@@ -121,8 +123,9 @@ for name, made in compiled.items():
 
 # %% [markdown]
 # The copy and the product ask for 16 sectors: 32 threads load 16 bytes each, so 512 bytes in one piece. The chain asks
-# for nearly 32: each thread wants four bytes, and they are in a sector of their own. For a chain this is nobody's fault:
-# the numbers are where they are.
+# for nearly one sector for each thread: a thread wants four bytes, and they are far from those of the others. For a
+# chain this is no mistake: the numbers are where they are. (In this small launch some of them share a sector. In the
+# large one nearly none do.)
 #
 # What the lab cannot know is time. Which of these figures costs how much? That is what a profiler measures.
 #
@@ -195,9 +198,9 @@ for figure in speed:
     print(f"{figure:26}" + "".join(f"{value:10.1f}" for value in values))
 
 # %% [markdown]
-# In the chain both are low. A kernel that uses neither memory nor arithmetic *waits*. **If both are low, the report says
-# "latency"**: the time from asking for a byte until it is there. Then look at two other sections. What do the warps
-# wait for, and how many warps are there?
+# In the chain both are low. A kernel that uses neither memory nor arithmetic *waits*. **If both are low, the report
+# says "latency"**: the time from asking for a byte until it is there. Then look at two other sections. What do the
+# warps wait for, and how many warps are there?
 
 # %%
 waits = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
@@ -301,11 +304,11 @@ exercise("accused").check(accused)
 # with 16. With 4 warps each thread would need 256 registers for the row alone. The lab knew it before:
 
 # %%
-for name in ("softmax, 4 warps", "softmax, 16 warps"):
+for name in ("softmax_4_warps", "softmax_16_warps"):
     made = small_launch(name).compile("sm_90")
     share = made.cost.occupancy.share
     print(f"{name:18}{made.metadata.spills:4} registers spilled, {share:4.0%} occupancy")
-print(lab.examples.proton(["softmax, 4 warps", "softmax, 16 warps"]))
+print(lab.examples.proton(["softmax_4_warps", "softmax_16_warps"]))
 
 # %% [markdown]
 # The kernel with the full occupancy is the slow one. The compiler has packed its registers so tightly that many
@@ -316,7 +319,7 @@ print(lab.examples.proton(["softmax, 4 warps", "softmax, 16 warps"]))
 # Report B was this kernel. It adds up the columns of a matrix, and each program has one column:
 
 # %%
-columns = small_launch("sums of columns")
+columns = small_launch("column_sums")
 print(columns.source)
 columns.compile("sm_90").plot.transactions()
 
@@ -405,9 +408,9 @@ exercise("sum_long_rows").check(sum_long_rows)
 # %%
 tree = lab.examples.proton()
 for before, after in (
-    ("sums of columns", "sums of columns, in tiles"),
-    ("sums of 8 rows", "sums of parts of rows"),
-    ("softmax, 4 warps", "softmax, 16 warps"),
+    ("column_sums", "tiles_of_columns"),
+    ("row_sums", "parts_of_rows"),
+    ("softmax_4_warps", "softmax_16_warps"),
 ):
     old, new = tree[before], tree[after]
     rates = [one.bytes / one.seconds / 3.35e12 for one in (old, new)]

@@ -142,12 +142,12 @@ for name, most, rounded in (("e4m3", 448, to_e4m3), ("e2m1", 6, to_e2m1)):
         print(f"{name}, {grouping:16}" + "".join(f"{error:20.1%}" for error in errors))
 
 # %% [markdown]
-# 100 % means that all of these numbers became 0. With one scale, the large column decides for all. A scale for each row
-# saves the small row, but the large column is in every row. With a scale for each 32 numbers, it spoils only its 31
-# neighbours in each row.
+# 100 % means that all of these numbers became 0. Read the lines of e2m1 first. With one scale, the large column decides
+# for all, and nothing else is left. A scale for each row is no better, since the large column is in every row. With a
+# scale for each 32 numbers, the column spoils only its 31 neighbours in each row.
 #
-# e4m3 has a range of its own, from 0.002 to 448, so it stands a poor scale better than e2m1. With four bits, scales for
-# small groups are not a refinement: without them nothing is left.
+# e4m3 has a range of its own, from 0.002 to 448. So it stands a poor scale better: only the small row suffers from a
+# scale for all, and a scale for each row saves it. With four bits, small groups are no refinement. They are needed.
 #
 # ## Exercise 2: a scale for each row
 #
@@ -288,7 +288,11 @@ for name, narrow in ways.items():
     print(f"{name:28}{error:8.3%}")
 
 # %% [markdown]
-# ERROR PROSE
+# Each bit of fraction less doubles the error, and the sum does not make it smaller: the errors of the two inputs are
+# still there, for each product. mxfp8 is a little worse than e4m3 with a scale for each row. Its scales are powers of
+# two, so the greatest number of a group seldom reaches 448; it pays where the sizes of numbers differ within a row.
+# With mxfp4 a sixth of the result is wrong. Models live with that only because they are trained for it, or because
+# only the weights are so narrow.
 #
 # ## Exercise 3: a product with scales for 32
 #
@@ -346,9 +350,10 @@ for target in ("sm_90", "sm_100"):
     print(target, sorted({name for name in made.metadata.opcodes if "MMA" in name}))
 
 # %% [markdown]
-# It does not: `HGMMA` with `BF16` is its instruction for products of bfloat16. The compiler makes bfloat16 of both tiles
-# first, scales included, and that is exact for nearly all of them. So on an H100 narrow numbers with scales save bytes,
-# and no arithmetic. `UTCQMMA` of a B200 takes the numbers and their scales as they are.
+# It does not: `HGMMA` with `BF16` is its instruction for products of bfloat16. The compiler first makes
+# bfloat16 of both tiles, scales included. That is exact, unless a number leaves the range of bfloat16. So on an H100
+# narrow numbers with scales save bytes, and no arithmetic. `UTCQMMA` of a B200 takes the numbers and their scales as
+# they are.
 
 # %% [markdown]
 # ## When the sum is too narrow

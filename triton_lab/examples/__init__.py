@@ -6,7 +6,8 @@ Notebooks, tests and benchmarks use the same list:
         example.check()
 
 Some of their launches were recorded on a GPU: `recordings` lists their names, and `recording` opens one. `measurement`
-opens a sweep that was measured on one, `profile` and `proton` what profilers said there, `sum_errors` how exact its sums were.
+opens a sweep that was measured on one, `profile` and `proton` what profilers said there, and `sum_errors` how exact
+its sums were.
 
 Importing this package imports neither torch nor Triton: each module is imported on first use.
 """

@@ -181,12 +181,12 @@ PROFILED = {
         Profiled("copy", _copy, 8.0 * _COPIED),
         Profiled("follow", _follow, 4.0 * _STARTS * (_STEPS + 1)),
         Profiled("product", _product, 6.0 * _SIZE**2, 2.0 * _SIZE**3, half=True),
-        Profiled("softmax, 4 warps", _softmax(4), 8.0 * _ROWS * _COLUMNS),
-        Profiled("softmax, 16 warps", _softmax(16), 8.0 * _ROWS * _COLUMNS),
-        Profiled("sums of 8 rows", _row_sums(0), 4.0 * _LONG_ROWS * (_LONG + 1), 1.0 * _LONG_ROWS * _LONG),
-        Profiled("sums of parts of rows", _row_sums(1 << 15), 4.0 * _LONG_ROWS * (_LONG + 1), 1.0 * _LONG_ROWS * _LONG),
-        Profiled("sums of columns", _column_sums(0), 4.0 * _ACROSS * (_TALL + 1), 1.0 * _TALL * _ACROSS),
-        Profiled("sums of columns, in tiles", _column_sums(64), 4.0 * _ACROSS * (_TALL + 1), 1.0 * _TALL * _ACROSS),
+        Profiled("softmax_4_warps", _softmax(4), 8.0 * _ROWS * _COLUMNS),
+        Profiled("softmax_16_warps", _softmax(16), 8.0 * _ROWS * _COLUMNS),
+        Profiled("row_sums", _row_sums(0), 4.0 * _LONG_ROWS * (_LONG + 1), 1.0 * _LONG_ROWS * _LONG),
+        Profiled("parts_of_rows", _row_sums(1 << 15), 4.0 * _LONG_ROWS * (_LONG + 1), 1.0 * _LONG_ROWS * _LONG),
+        Profiled("column_sums", _column_sums(0), 4.0 * _ACROSS * (_TALL + 1), 1.0 * _TALL * _ACROSS),
+        Profiled("tiles_of_columns", _column_sums(64), 4.0 * _ACROSS * (_TALL + 1), 1.0 * _TALL * _ACROSS),
     )
 }
 """By name, in the order in which the course comes to them."""

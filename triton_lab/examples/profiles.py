@@ -10,14 +10,13 @@ import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from triton_lab.examples.gpu_recordings import FOLDER
 from triton_lab.localization import _
 
 FILE = "profiles.json"
-UNNAMED = {"A": "softmax, 16 warps", "B": "sums of columns", "C": "softmax, 4 warps", "D": "sums of 8 rows"}
+UNNAMED = {"A": "softmax_16_warps", "B": "column_sums", "C": "softmax_4_warps", "D": "row_sums"}
 """Letter -> the launch whose report has no names: a riddle of the course."""
 
 
@@ -83,7 +82,7 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class Scope:
+class ProtonScope:
     """A scope of Proton: ``seconds`` are those of one launch, ``bytes`` and ``flops`` what it must move and compute."""
 
     name: str
@@ -98,10 +97,10 @@ class Scope:
 class ProtonTree:
     """The scopes of a run of Proton. ``tree["copy"]`` is one of them."""
 
-    scopes: tuple[Scope, ...]
+    scopes: tuple[ProtonScope, ...]
     machine: Mapping[str, str]
 
-    def __getitem__(self, name: str) -> Scope:
+    def __getitem__(self, name: str) -> ProtonScope:
         """The scope called ``name``. Raises KeyError, which lists the names."""
         found = {one.name: one for one in self.scopes}
         if name not in found:
@@ -141,7 +140,7 @@ def profile(name: str) -> Profile:
     >>> lab.examples.profile("nonsense")
     Traceback (most recent call last):
         ...
-    KeyError: "there is no profile 'nonsense'; there are copy, follow, product, softmax, 4 warps,...
+    KeyError: "there is no profile 'nonsense'; there are copy, follow, product, softmax_4_warps,...
     """
     recorded = _recorded()
     launches = recorded["launches"]
@@ -166,7 +165,7 @@ def proton(names: Sequence[str] = ()) -> ProtonTree:
     20
     """
     recorded = _recorded()
-    tree = ProtonTree(tuple(Scope(**row) for row in recorded["proton"]), recorded["machine"])
+    tree = ProtonTree(tuple(ProtonScope(**row) for row in recorded["proton"]), recorded["machine"])
     return replace(tree, scopes=tuple(tree[name] for name in names)) if names else tree
 
 
@@ -179,7 +178,6 @@ def sum_errors() -> tuple[SumError, ...]:
     return tuple(SumError(**row) for row in _recorded()["sums"])
 
 
-@cache
 def _recorded() -> dict[str, Any]:
     found: dict[str, Any] = json.loads((FOLDER / FILE).read_text(encoding="utf-8"))
     return found

@@ -13,8 +13,8 @@
 #
 # *About 70 minutes. You need chapters 05, 09 and 34.*
 #
-# A language model is mostly matrices, and most of the time of its kernels goes into loading them. Half as many bits are
-# half as many bytes. So numbers have become narrower: 16 bits, then 8, now 4. In this chapter you will
+# A language model is mostly matrices, and for each word that it writes it loads all of them. Half as many bits are half
+# as many bytes. So numbers have become narrower: 16 bits, then 8, now 4. In this chapter you will
 #
 # 1. see which numbers fp8 and fp4 have, and which they do not have,
 # 2. give numbers a *scale*: one for a tensor, for a row, or for 32 numbers,
@@ -94,9 +94,8 @@ exercise("e4m3_steps").check(e4m3_steps)
 # %% [markdown]
 # ## A scale
 #
-# Real numbers do not fit into 0.002 to 448 by themselves. The weights of a model may be around 0.001, and its
-# activations may reach 5,000. The remedy is old: divide all of them by one number, the *scale*, and remember it. To get
-# the numbers back, multiply by it. This is called *quantising*.
+# The numbers of a tensor need not fit into 0.002 to 448: they may be around 0.00001, or reach 100,000. So divide all of
+# them by one number, the *scale*, and remember it. To get the numbers back, multiply by it. This is called *quantising*.
 #
 # The usual scale is the greatest absolute value, divided by the largest number of the format. Then the greatest value
 # just fits. The question is: the greatest of *which* numbers? Here is a matrix like the activations of a model: most
@@ -228,7 +227,7 @@ def mxfp4_product_kernel(
 
 
 def to_mx(x, most, exponent):
-    """(numbers divided by their scales, bytes of the scales) for groups of 32; ``exponent`` is that of ``most``."""
+    """(numbers divided by their scales, bytes of the scales); no group of 32 is all zeros. ``most`` has ``exponent``."""
     groups = x.reshape(*x.shape[:-1], -1, 32)
     power = groups.abs().amax(-1).log2().floor() - exponent
     scaled = (groups / torch.exp2(power)[..., None]).clamp(-most, most)
@@ -291,8 +290,7 @@ for name, narrow in ways.items():
 # Each bit of fraction less doubles the error, and the sum does not make it smaller: the errors of the two inputs are
 # still there, for each product. mxfp8 is a little worse than e4m3 with a scale for each row. Its scales are powers of
 # two, so the greatest number of a group seldom reaches 448; it pays where the sizes of numbers differ within a row.
-# With mxfp4 a sixth of the result is wrong. Models live with that only because they are trained for it, or because
-# only the weights are so narrow.
+# With mxfp4 the error is a sixth of the result. Whether a model still works with that, only a trial of the model can say.
 #
 # ## Exercise 3: a product with scales for 32
 #
@@ -358,8 +356,8 @@ for target in ("sm_90", "sm_100"):
 # %% [markdown]
 # ## When the sum is too narrow
 #
-# So far only the *inputs* were narrow. A product of two e4m3 numbers has up to 8 bits of fraction, and a sum of
-# thousands of them needs many more. In this lab, and in the intermediate code of Triton, such a sum is float32. But the
+# So far only the *inputs* were narrow. A product of two e4m3 numbers has up to 8 significant bits, and a sum
+# of thousands of them needs many more. In this lab, and in the intermediate code of Triton, such a sum is float32. But the
 # fp8 tensor cores of an H100 keep only about 14 bits of it, whatever you write. `max_num_imprecise_acc` tells Triton
 # after how many products to add the sum to a real float32.
 #

@@ -13,8 +13,8 @@
 #
 # *About 70 minutes. You need chapters 05, 09 and 34.*
 #
-# A language model is mostly matrices, and for each word that it writes it loads all of them. Half as many bits are half
-# as many bytes. So numbers have become narrower: 16 bits, then 8, now 4. In this chapter you will
+# A language model is mostly matrices, and for each word that it writes it loads all of them. Half as many bits are
+# half as many bytes. So numbers have become narrower: 16 bits, then 8, now 4. In this chapter you will
 #
 # 1. see which numbers fp8 and fp4 have, and which they do not have,
 # 2. give numbers a *scale*: one for a tensor, for a row, or for 32 numbers,
@@ -47,8 +47,8 @@ E2M1 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 print("e2m1:", *E2M1.tolist())
 
 # %% [markdown]
-# Eight numbers, and the largest is 6. **Guess first:** how many numbers of e4m3 lie from 1 up to 2, without 2? And how
-# many from 256 to its largest number?
+# Eight numbers, and the largest is 6. **Guess first:** how many numbers of e4m3 lie from 1 up to 2, without 2? And
+# how many from 256 to its largest number?
 
 # %%
 every = torch.arange(256).to(torch.uint8)
@@ -94,14 +94,15 @@ exercise("e4m3_steps").check(e4m3_steps)
 # %% [markdown]
 # ## A scale
 #
-# The numbers of a tensor need not fit into 0.002 to 448: they may be around 0.00001, or reach 100,000. So divide all of
-# them by one number, the *scale*, and remember it. To get the numbers back, multiply by it. This is called *quantising*.
+# The numbers of a tensor need not fit into 0.002 to 448: they may be around 0.00001, or reach 100,000. So divide all
+# of them by one number, the *scale*, and remember it. To get the numbers back, multiply by it. This is called
+# *quantising*.
 #
 # The usual scale is the greatest absolute value, divided by the largest number of the format. Then the greatest value
-# just fits. The question is: the greatest of *which* numbers? Here is a matrix like the activations of a model: most
-# numbers are around 1, one row is a hundred times smaller, and in one column all numbers are a thousand times larger.
-# **Guess first:** one scale for the whole matrix, one for each row, one for each 32 numbers of a row: in which rows and
-# columns does each of them lose the numbers?
+# just fits. The question is: the greatest of *which* numbers? Here is a matrix with two difficulties: most numbers
+# are around 1, but one row is a hundred times smaller, and in one column all numbers are a thousand times larger.
+# **Guess first:** one scale for the whole matrix, one for each row, one for each 32 numbers of a row: in which rows
+# and columns does each of them lose the numbers?
 
 
 # %%
@@ -150,8 +151,8 @@ for name, most, rounded in (("e4m3", 448, to_e4m3), ("e2m1", 6, to_e2m1)):
 #
 # ## Exercise 2: a scale for each row
 #
-# Quantise the rows of a float32 matrix to e4m3. The scale of a row is its greatest absolute value divided by 448, or 1
-# if the row is all zeros. Return the numbers and the scales, a float32 vector.
+# Quantise the rows of a float32 matrix to e4m3. The scale of a row is its greatest absolute value divided by 448, or
+# 1 if the row is all zeros. Return the numbers and the scales, a float32 vector.
 
 
 # %%
@@ -187,9 +188,9 @@ exercise("quantise_rows").check(quantise_rows)
 #
 # ## Scales for 32 numbers: mxfp8 and mxfp4
 #
-# A scale for each 32 numbers along K cannot wait for the end: the next 32 have another one. The *microscaling* formats
-# are made for that. Each group of 32 numbers has a scale of 8 bits, and it is a power of two: the byte `s` means
-# `2 ** (s - 127)`. This is the type `e8m0`, and a multiplication by such a scale rounds nothing.
+# A scale for each 32 numbers along K cannot wait for the end: the next 32 have another one. The *microscaling*
+# formats are made for that. Each group of 32 numbers has a scale of 8 bits, and it is a power of two: the byte `s`
+# means `2 ** (s - 127)`. This is the type `e8m0`, and a multiplication by such a scale rounds nothing.
 #
 # | name | numbers | bits for each, scale included |
 # |---|---|---|
@@ -198,8 +199,8 @@ exercise("quantise_rows").check(quantise_rows)
 #
 # `tl.dot_scaled` multiplies tiles of such numbers. It gets the tiles with their scales, and the name of each format.
 # The scales of `b` lie as if `b` were transposed: one row of scales for each *column* of `b`. Here is a product of
-# bfloat16 activations, which have no scales, with weights in mxfp4. Two numbers share a byte, so a tile of `b` has half
-# as many bytes along K:
+# bfloat16 activations, which have no scales, with weights in mxfp4. Two numbers share a byte, so a tile of `b` has
+# half as many bytes along K:
 
 
 # %%
@@ -227,7 +228,7 @@ def mxfp4_product_kernel(
 
 
 def to_mx(x, most, exponent):
-    """(numbers divided by their scales, bytes of the scales); no group of 32 is all zeros. ``most`` has ``exponent``."""
+    """(numbers by their scales, the scales) of groups of 32 that are not all 0. ``most`` has ``exponent``."""
     groups = x.reshape(*x.shape[:-1], -1, 32)
     power = groups.abs().amax(-1).log2().floor() - exponent
     scaled = (groups / torch.exp2(power)[..., None]).clamp(-most, most)
@@ -290,7 +291,8 @@ for name, narrow in ways.items():
 # Each bit of fraction less doubles the error, and the sum does not make it smaller: the errors of the two inputs are
 # still there, for each product. mxfp8 is a little worse than e4m3 with a scale for each row. Its scales are powers of
 # two, so the greatest number of a group seldom reaches 448; it pays where the sizes of numbers differ within a row.
-# With mxfp4 the error is a sixth of the result. Whether a model still works with that, only a trial of the model can say.
+# With mxfp4 the error is a sixth of the result. Whether a model still works with that, only a trial of the model can
+# say.
 #
 # ## Exercise 3: a product with scales for 32
 #
@@ -356,10 +358,10 @@ for target in ("sm_90", "sm_100"):
 # %% [markdown]
 # ## When the sum is too narrow
 #
-# So far only the *inputs* were narrow. A product of two e4m3 numbers has up to 8 significant bits, and a sum
-# of thousands of them needs many more. In this lab, and in the intermediate code of Triton, such a sum is float32. But the
-# fp8 tensor cores of an H100 keep only about 14 bits of it, whatever you write. `max_num_imprecise_acc` tells Triton
-# after how many products to add the sum to a real float32.
+# So far only the *inputs* were narrow. A product of two e4m3 numbers has up to 8 significant bits, and a sum of
+# thousands of them needs many more. In this lab, and in the intermediate code of Triton, such a sum is float32. But
+# the fp8 tensor cores of an H100 keep only about 14 bits of it, whatever you write. `max_num_imprecise_acc` tells
+# Triton after how many products to add the sum to a real float32.
 #
 # An H100 multiplied numbers of e4m3, and was compared with the exact products of the same numbers. So the error below
 # is that of the sum alone. **Guess first:** numbers between 0 and 1, all positive: how does the error change with the
@@ -392,8 +394,8 @@ narrow.plot()
 # %% [markdown]
 # NARROW PROSE
 #
-# Then 16 rows by a square matrix, as when a model writes the next word of 16 texts. **Guess first:** what is the limit
-# here, and which format is the fastest?
+# Then 16 rows by a square matrix, as when a model writes the next word of 16 texts. **Guess first:** what is the
+# limit here, and which format is the fastest?
 
 # %%
 few = lab.examples.measurement("few_rows")
@@ -411,13 +413,13 @@ few.plot()
 # ## Many small products
 #
 # In a *mixture of experts* each row of `x`, a word, is multiplied by the matrix of one of many *experts*. Rows are
-# sorted by their expert. So there are as many products as experts, all with other numbers of rows: some with hundreds,
-# some with none. A launch for each is slow, since a small product does not fill the machine and a launch takes
-# microseconds. A *grouped product* computes all of them in one launch.
+# sorted by their expert. So there are as many products as experts, all with other numbers of rows: some with
+# hundreds, some with none. A launch for each is slow, since a small product does not fill the machine and a launch
+# takes microseconds. A *grouped product* computes all of them in one launch.
 #
-# The new part is small: which tile does a program compute? Each expert with `n` rows has `cdiv(n, TILE)` tiles. No tile
-# has rows of two experts, since it is multiplied by one matrix. Here a table says it, made on the host. Each program
-# reads its expert and its first row:
+# The new part is small: which tile does a program compute? Each expert with `n` rows has `cdiv(n, TILE)` tiles. No
+# tile has rows of two experts, since it is multiplied by one matrix. Here a table says it, made on the host. Each
+# program reads its expert and its first row:
 
 
 # %%
@@ -469,8 +471,8 @@ launches[0].plot.tiling("out_ptr")
 
 # %% [markdown]
 # The experts have 21, 0, 3 and 40 rows. Point at the tiles: the second tile has 5 rows, and after it begins the next
-# expert. Its 11 lanes without a row compute in vain. The fewer rows an expert has, the more of its tile is wasted. This
-# is why tiles of 16 rows, and not of 128, are used when there are few words.
+# expert. Its 11 lanes without a row compute in vain. The fewer rows an expert has, the more of its tile is wasted.
+# This is why tiles of 16 rows, and not of 128, are used when there are few words.
 #
 # Measured on an H100: 8,192 rows of 1,024 numbers, shared out unevenly among 1 to 256 experts.
 
@@ -488,10 +490,10 @@ grouped.plot()
 #
 # ## Exercise 4: the tiles of many products
 #
-# The table above was made on the host. On a GPU, `ends` is there and not in the computer's own memory, and to fetch it
-# would stop everything until all kernels before have ended. So the table is made by a kernel, too. The number of tiles
-# is not known when it is launched, but a bound is: `rows // tile + experts`. So that many programs are launched, and
-# those without a tile store -1.
+# The table above was made on the host. On a GPU, `ends` is there and not in the computer's own memory, and to fetch
+# it would stop everything until all kernels before have ended. So the table is made by a kernel, too. The number of
+# tiles is not known when it is launched, but a bound is: `rows // tile + experts`. So that many programs are
+# launched, and those without a tile store -1.
 #
 # Store for each program its expert and its first row, or -1 and -1. An expert without rows has no tile.
 
@@ -538,6 +540,6 @@ exercise("tile_table").check(tile_table)
 lab.course.progress("35")
 
 # %% [markdown]
-# **Where to read on.** The OCP's *Microscaling Formats (MX) Specification* defines mxfp8 and mxfp4. Triton's tutorials
-# *Block Scaled Matrix Multiplication* and *Group GEMM* run such kernels on a GPU. The report of *DeepSeek-V3* describes
-# how a model was trained in fp8, and how its sums were kept exact.
+# **Where to read on.** The OCP's *Microscaling Formats (MX) Specification* defines mxfp8 and mxfp4. Triton's
+# tutorials *Block Scaled Matrix Multiplication* and *Group GEMM* run such kernels on a GPU. The report of
+# *DeepSeek-V3* describes how a model was trained in fp8, and how its sums were kept exact.

@@ -13,9 +13,9 @@
 #
 # *About 60 minutes. You need chapters 01, 10 and 17.*
 #
-# A kernel is slow. Why? There are few possible answers: it moves too many bytes, it waits, it computes, or most of the
-# machine has nothing to do. A *profiler* measures which of them it is. Its report has a hundred figures, and five or
-# six of them decide. In this chapter you will
+# A kernel is slow. Why? There are few possible answers: it moves too many bytes, it waits, it computes, or most of
+# the machine has nothing to do. A *profiler* measures which of them it is. Its report has a hundred figures, and five
+# or six of them decide. In this chapter you will
 #
 # 1. calculate the least time of a kernel before anything is measured,
 # 2. read the figures that the lab can predict without a GPU,
@@ -42,14 +42,14 @@ for what, value in lab.examples.proton().machine.items():
 # %% [markdown]
 # ## The least time
 #
-# Measuring comes second. First calculate what a kernel must do in any case: which bytes it must load and store, and how
-# many operations it must compute. An H100 moves 3.35 TB in a second, and its tensor cores compute 989 Tflop/s with
-# float16. So there are two least times, one for the bytes and one for the operations. The kernel cannot be faster than
-# the longer of the two.
+# Measuring comes second. First calculate what a kernel must do in any case: which bytes it must load and store, and
+# how many operations it must compute. An H100 moves 3.35 TB in a second, and its tensor cores compute 989 Tflop/s
+# with float16. So there are two least times, one for the bytes and one for the operations. The kernel cannot be
+# faster than the longer of the two.
 #
 # Three kernels go with us through this chapter. The first copies 32 million floats. The second multiplies two float16
-# matrices of 4,096 by 4,096. The third follows a chain: it loads a number, and that number says where to load the next
-# one. It does so 64 times for each of 16,384 starts.
+# matrices of 4,096 by 4,096. The third follows a chain: it loads a number, and that number says where to load the
+# next one. It does so 64 times for each of 16,384 starts.
 
 # %%
 for name in ("copy", "product", "follow"):
@@ -60,10 +60,9 @@ for name in ("copy", "product", "follow"):
 # %% [markdown]
 # The copy is limited by its bytes, and the product by its operations. For the chain both times are very short.
 #
-# You know the picture of this: the roofline of [chapter 01](01_what_a_gpu_is.ipynb). This is the product, smaller, with
-# 1,024 by 1,024. The roof of the tensor cores is far higher than that of float32, so its ridge is far to the right: at
-# 295 operations for each byte. The mark is the
-# launch at best: it was not measured.
+# You know the picture of this: the roofline of [chapter 01](01_what_a_gpu_is.ipynb). This is the product, smaller,
+# with 1,024 by 1,024. The roof of the tensor cores is far higher than that of float32, so its ridge is far to the
+# right: at 295 operations for each byte. The mark is the launch at best: it was not measured.
 
 
 # %%
@@ -81,8 +80,8 @@ compiled["product"].plot.cost("H100")
 # %% [markdown]
 # ## Exercise 1: the least time
 #
-# A softmax reads 1,024 rows of 32,768 floats, each element once, and stores as many. How many bytes are that, and what
-# is the least time in whole microseconds, rounded down? Take 3,350 bytes in a nanosecond.
+# A softmax reads 1,024 rows of 32,768 floats, each element once, and stores as many. How many bytes are that, and
+# what is the least time in whole microseconds, rounded down? Take 3,350 bytes in a nanosecond.
 
 # %%
 # BEGIN SOLUTION: a tuple, (bytes, whole microseconds)
@@ -122,10 +121,10 @@ for name, made in compiled.items():
     print(f"{name:8}{predicted(made)}")
 
 # %% [markdown]
-# The copy and the product ask for 16 sectors: 32 threads load 16 bytes each, so 512 bytes in one piece. The chain asks
-# for nearly one sector for each thread: a thread wants four bytes, and they are far from those of the others. For a
-# chain this is no mistake: the numbers are where they are. (In this small launch some of them share a sector. In the
-# large one nearly none do.)
+# The copy and the product ask for 16 sectors: 32 threads load 16 bytes each, so 512 bytes in one piece. The chain
+# asks for nearly one sector for each thread: a thread wants four bytes, and they are far from those of the others.
+# For a chain this is no mistake: the numbers are where they are. (In this small launch some of them share a sector.
+# In the large one nearly none do.)
 #
 # What the lab cannot know is time. Which of these figures costs how much? That is what a profiler measures.
 #
@@ -143,8 +142,9 @@ for name, made in compiled.items():
 # proton.finalize()
 # ```
 #
-# Then `proton-viewer -m avg_time/us,tbyte/s run.hatchet` prints a tree of names with their kernels. The course has such
-# a run. **Guess first:** which share of 3.35 TB/s does the copy reach, and which share of 989 Tflop/s the product?
+# Then `proton-viewer -m avg_time/us,tbyte/s run.hatchet` prints a tree of names with their kernels. The course has
+# such a run. **Guess first:** which share of 3.35 TB/s does the copy reach, and which share of 989 Tflop/s the
+# product?
 
 # %%
 tree = lab.examples.proton(["copy", "product", "follow"])
@@ -155,17 +155,17 @@ print(f"product: {product.flops / product.seconds / 989e12:4.0%} of the tensor c
 print(f"follow:  {follow.bytes / follow.seconds / 3.35e12:4.0%} of the bandwidth")
 
 # %% [markdown]
-# Read such a tree from the right: which kernel is it, how much must it do, how fast is it? `tbyte/s` and `tflop/s` are
-# *your* bytes and operations divided by the measured time. If you count wrongly, they are wrong.
+# Read such a tree from the right: which kernel is it, how much must it do, how fast is it? `tbyte/s` and `tflop/s`
+# are *your* bytes and operations divided by the measured time. If you count wrongly, they are wrong.
 #
-# The copy is near its limit: there is nothing to gain. The product reaches more than half of what the tensor cores can
-# do, so perhaps there is something to gain. The chain reaches nearly nothing. Proton says *that* it is slow. It does
-# not say why.
+# The copy is near its limit: there is nothing to gain. The product reaches more than half of what the tensor cores
+# can do, so perhaps there is something to gain. The chain reaches nearly nothing. Proton says *that* it is slow. It
+# does not say why.
 #
 # ## Nsight Compute: why
 #
-# *Nsight Compute* is NVIDIA's profiler for single kernels. It runs a kernel many times and reads other counters of the
-# hardware each time. On a machine with a GPU:
+# *Nsight Compute* is NVIDIA's profiler for single kernels. It runs a kernel many times and reads other counters of
+# the hardware each time. On a machine with a GPU:
 #
 # ```sh
 # ncu --set detailed python my_program.py
@@ -186,21 +186,33 @@ print(report.section("GPU Speed Of Light Throughput"))
 # - `Memory Throughput` is the greatest share of any part of the way from global memory to the registers: DRAM, caches
 #   and what connects them. If it is high and `DRAM Throughput` is not, a cache is the limit.
 # - `Compute (SM) Throughput` is the same for the units that compute. SM is NVIDIA's word for a multiprocessor.
-# - `Duration` is the time. Nsight Compute empties the caches before each run, so it can be longer than in Proton.
+# - `Duration` is the time. Nsight Compute empties the caches before each run, so it can differ from Proton's.
+# - The other lines are clocks and caches. L1 and L2 are the first and the second cache.
 #
 # **Guess first:** which of the two is high in the product, memory or compute? And in the chain?
 
 # %%
-speed = ("DRAM Throughput", "Memory Throughput", "Compute (SM) Throughput", "Duration")
+speed = (
+    "DRAM Throughput",
+    "L2 Cache Throughput",
+    "Memory Throughput",
+    "Compute (SM) Throughput",
+)
 print(f"{'':26}{'copy':>10}{'product':>10}{'follow':>10}")
 for figure in speed:
     values = [lab.examples.profile(name)[figure] for name in ("copy", "product", "follow")]
     print(f"{figure:26}" + "".join(f"{value:10.1f}" for value in values))
 
 # %% [markdown]
-# In the chain both are low. A kernel that uses neither memory nor arithmetic *waits*. **If both are low, the report
-# says "latency"**: the time from asking for a byte until it is there. Then look at two other sections. What do the
-# warps wait for, and how many warps are there?
+# In the product the tensor cores are busy two thirds of the time. Its DRAM is not the limit, but `Memory Throughput`
+# is high: the second cache delivers the tiles, and is busy with that. Larger tiles would ask less of it.
+#
+# In the chain no figure is high. A kernel that uses neither memory nor arithmetic *waits*. **If both are low, the
+# report says "latency"**: the time from asking for a byte until it is there. (37 % of DRAM is more than the 3 % of
+# Proton. Proton counts the bytes that the kernel wants. Nsight Compute counts those that are moved, and for four
+# bytes that is at least a sector of 32.)
+#
+# Then look at two other sections. What do the warps wait for, and how many warps are there?
 
 # %%
 waits = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
@@ -224,34 +236,35 @@ for figure in (
 #   many warps there really were, on average. **These two say "occupancy".** If the second is much lower, there were not
 #   enough programs, or some ended long before the others.
 #
-# The chain's programs wait hundreds of cycles for each load, and there are few of them: 128 programs of 4 warps for 132
-# multiprocessors. So nearly always all warps of a multiprocessor wait. To help it, start more chains at once, so that
-# others work while one waits.
+# Waiting alone is no fault. The copy's warps wait nearly as long as the chain's. But they wait because the memory is
+# busy, as `DRAM Throughput` says, and 53 warps of each multiprocessor have asked for bytes. In the chain there are
+# 128 programs of 4 warps for 132 multiprocessors: 4 warps on each. All of them wait, and nothing is done meanwhile.
+# To help it, start more chains at once.
 #
-# And look at the product: a quarter of the warps, and yet the fastest of all. **Low occupancy is no fault.** It is one
-# only if, at the same time, memory and arithmetic have nothing to do.
+# And look at the product: a quarter of the warps, and yet the fastest of all. **Low occupancy is no fault.** It is
+# one only if, at the same time, memory and arithmetic have nothing to do.
 #
 # ## Sectors and local memory
 #
-# Two more lines, of the counters below the sections:
+# Two more lines:
 #
 # - Sectors per request. **This figure says "uncoalesced".** The least is what the threads' bytes fill: 4 sectors for
 #   four bytes a thread, 16 for 16 bytes. Much more than that is waste. Nsight Compute says it in words in the section
 #   *Memory Workload Analysis Tables*.
-# - Sectors of local memory. **This figure says "spilled".** It should be 0.
+# - `Local Memory Spilling Requests`. **This figure says "spilled".** It should be 0.
 
 # %%
 sectors = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"
-local = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"
+local = "Local Memory Spilling Requests"
 for name in ("copy", "follow"):
     found = lab.examples.profile(name)
     print(
-        f"{name:8}{found[sectors]:5.1f} sectors per request, {found[local]:.0f} sectors of local memory"
+        f"{name:8}{found[sectors]:5.1f} sectors per request, {found[local]:.0f} spilling requests"
     )
 
 # %% [markdown]
-# The lab predicted the sectors of both kernels above. (The product's loads do not count here: they go to shared memory
-# without passing through registers, as [chapter 10](10_order_and_autotuning.ipynb) says of stages.)
+# The lab predicted the sectors of both kernels above. (The product's loads do not count here: they go to shared
+# memory without passing through registers, as [chapter 10](10_order_and_autotuning.ipynb) says of stages.)
 #
 # As a plan for any report:
 #
@@ -263,18 +276,18 @@ for name in ("copy", "follow"):
 # | `Grid Size` | below the number of multiprocessors | too few programs |
 # | `Achieved Occupancy` | far below the theoretical one | too few programs, or unequal ones |
 # | sectors per request | more than the threads' bytes fill | uncoalesced |
-# | sectors of local memory | not 0 | spilled registers |
+# | `Local Memory Spilling Requests` | not 0 | spilled registers |
 #
-# The limits of 80 and 50 % are rules of thumb.
+# The limits of 80 and 50 % are rules of thumb. `Memory Throughput` near 90 % with a low `DRAM Throughput` means: a
+# cache is the limit. Then look at the sectors.
 #
 # ## Exercise 2: three faults, four reports
 #
-# Here are reports of four kernels, without their names. One has an uncoalesced load, one has too few programs, and one
-# spills registers. One is as it should be. **Decide before you check:** it is tempting to trust one figure alone.
+# Here are reports of four kernels, without their names. One has an uncoalesced load, one has too few programs, and
+# one spills registers. One is as it should be. **Decide before you check:** it is tempting to trust one figure alone.
 
 # %%
 lines = {
-    "Duration": "Duration",
     "DRAM Throughput": "DRAM Throughput",
     "Memory Throughput": "Memory Throughput",
     "Compute (SM) Throughput": "Compute (SM) Throughput",
@@ -284,10 +297,11 @@ lines = {
     "Theoretical Occupancy": "Theoretical Occupancy",
     "Achieved Occupancy": "Achieved Occupancy",
     sectors: "Sectors per request",
-    local: "Sectors of local memory",
+    local: "Spilling requests",
 }
 riddles = {letter: lab.examples.profile(letter) for letter in "ABCD"}
 print(f"{'':26}" + "".join(f"{letter:>14}" for letter in riddles))
+print(f"{'Duration in µs':26}" + "".join(f"{one.microseconds:14,.1f}" for one in riddles.values()))
 for figure, told in lines.items():
     print(f"{told:26}" + "".join(f"{one[figure]:14,.1f}" for one in riddles.values()))
 
@@ -300,19 +314,19 @@ accused = ("B", "D", "C")
 exercise("accused").check(accused)
 
 # %% [markdown]
-# Now with names. Two reports are of one kernel, a softmax with a row of 32,768 floats in one block: with 4 warps, and
-# with 16. With 4 warps each thread would need 256 registers for the row alone. The lab knew it before:
+# Now with names. Reports A and C are of one kernel, a softmax with a row of 32,768 floats in one block: A has 16
+# warps, and C has 4. With 4 warps each thread needs 256 registers for the row alone, and 255 is the most that it can
+# have. The lab predicts the spilling:
 
 # %%
 for name in ("softmax_4_warps", "softmax_16_warps"):
     made = small_launch(name).compile("sm_90")
-    share = made.cost.occupancy.share
-    print(f"{name:18}{made.metadata.spills:4} registers spilled, {share:4.0%} occupancy")
+    print(f"{name:18}{made.metadata.spills:4} registers spilled")
 print(lab.examples.proton(["softmax_4_warps", "softmax_16_warps"]))
 
 # %% [markdown]
-# The kernel with the full occupancy is the slow one. The compiler has packed its registers so tightly that many
-# programs fit, but they move their own registers through memory.
+# Take from the prediction *that* a kernel spills, and not how much. How registers are shared out differs from one
+# version of the compiler to the next. And again, occupancy did not tell: 25 % is enough for the fast kernel.
 #
 # ## The uncoalesced load
 #
@@ -325,7 +339,17 @@ columns.compile("sm_90").plot.transactions()
 
 # %% [markdown]
 # Neighbouring threads load from neighbouring *rows*, and these are far apart. Each thread gets a whole sector of 32
-# bytes and needs 4 of them.
+# bytes and needs 4 of them. Nsight Compute says the same of report B:
+
+# %%
+import textwrap
+
+advice = [text for _, text in lab.examples.profile("B").advice if "sectors" in text]
+print("\n".join(textwrap.wrap(advice[-1].split(" Check ")[0], 100)))
+
+# %% [markdown]
+# 29 of 34 million sectors are in excess: 87 %, so 7 of 8. The sectors come from the second cache mostly, since programs
+# next to each other want the same ones. That is why its `Memory Throughput` is 91 %, and `DRAM Throughput` only 23 %.
 #
 # ## Exercise 3: sums of columns, with few sectors
 #
@@ -364,8 +388,8 @@ exercise("sum_columns").check(sum_columns)
 # ## The machine that has nothing to do
 #
 # Report D was a sum of 8 rows of four million floats, with a program for each row: 8 of 132 multiprocessors work.
-# Neither loads nor registers are wrong, and the code looks like every sum of rows. Only the shape of the data makes it
-# slow.
+# Neither loads nor registers are wrong, and the code looks like every sum of rows. Only the shape of the data makes
+# it slow.
 #
 # ## Exercise 4: sums of few long rows
 #
@@ -402,8 +426,8 @@ exercise("sum_long_rows").check(sum_long_rows)
 # ## What the repairs gained
 #
 # Both kernels were also measured in a mended form: the columns in tiles of 64 columns and 512 rows, the rows in parts
-# of 32,768 floats. Both must load 128 MiB. **Guess first:** how much faster is each? Count with the plan: a sector has
-# 32 bytes, of which 4 were used; 8 of 132 multiprocessors worked.
+# of 32,768 floats. Both must load 128 MiB. **Guess first:** how much faster is each? Count with the plan: a sector
+# has 32 bytes, of which 4 were used; 8 of 132 multiprocessors worked.
 
 # %%
 tree = lab.examples.proton()
@@ -419,7 +443,10 @@ for before, after in (
     )
 
 # %% [markdown]
-# PROSE AFTER MEASUREMENT
+# The columns gained less than the 8 that their sectors promise, since the second cache had caught many of the wasted
+# ones. The rows gained more than 132 / 8, which is 16.5. There are 1,024 programs now, so several on each
+# multiprocessor, and more bytes are on their way at any moment. All three are now near the bandwidth: there is
+# nothing more to gain, unless the kernel need not load so much.
 #
 # ## What to remember
 #

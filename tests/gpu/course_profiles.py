@@ -50,6 +50,7 @@ COLLECTED = (
 )
 """The counters of the recording: the metrics asked for, and reasons for which warps wait, of WarpStateStats."""
 
+ASKED = "Command line profiler metrics"  # a section with METRICS as details: the counters have them as well
 REPEATED = 20  # launches of each kernel that Proton measures
 
 
@@ -140,7 +141,7 @@ def recorded(folder: Path) -> dict[str, object]:
         figures = [
             [row["Section Name"], row["Metric Name"], row["Metric Unit"], _number(row["Metric Value"])]
             for row in rows
-            if row["Metric Name"]
+            if row["Metric Name"] and row["Section Name"] != ASKED
         ]
         of = dict(zip(counters, zip(units, counted, strict=True), strict=True))
         figures += [["Counters", metric, of[metric][0], _number(of[metric][1])] for metric in COLLECTED if metric in of]

@@ -14,6 +14,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -143,15 +144,17 @@ def _ways(device: str, rows: Callable[[int], int], tile: int, warps: int, deep: 
 def narrow(device: str, small: bool) -> Sweep:
     """Square products by the type of the numbers."""
     sizes = [128] if small else [1024, 4096, 8192]
-    return lab.sweep(
-        _ways(device, lambda size: size, 128, 8, 64), sizes, flops=lambda size: 2.0 * size**3, seconds=0.05
-    )
+    ways = _ways(device, lambda size: size, 128, 8, 64)
+    found = lab.sweep(ways, sizes, flops=lambda size: 2.0 * size**3, seconds=0.05)
+    return Sweep(found.rows, found.target)  # the peak would be that of float16
 
 
 def few_rows(device: str, small: bool) -> Sweep:
     """16 rows by a square matrix, as when a model writes one word for each of 16 texts."""
     sizes = [128] if small else [4096, 8192, 16384]
-    return lab.sweep(_ways(device, lambda size: 16, 16, 4, 64), sizes, seconds=0.05)
+    found = lab.sweep(_ways(device, lambda size: 16, 16, 4, 64), sizes, seconds=0.05)
+    # The bytes differ from type to type.
+    return Sweep(tuple(replace(row, bytes=None) for row in found), found.target)
 
 
 def _experts(many: int, device: str, small: bool):

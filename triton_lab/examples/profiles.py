@@ -19,6 +19,8 @@ FILE = "profiles.json"
 UNNAMED = {"A": "softmax_16_warps", "B": "column_sums", "C": "softmax_4_warps", "D": "row_sums"}
 """Letter -> the launch whose report has no names: a riddle of the course."""
 
+_MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -53,6 +55,12 @@ class Profile:
         raise KeyError(
             _("the report has no figure {name}; is it {near}?").format(name=repr(name), near=" or ".join(near))
         )
+
+    @property
+    def microseconds(self) -> float:
+        """The figure ``Duration``, whatever its unit is."""
+        [duration] = [figure for figure in self.figures if figure.name == "Duration"]
+        return self["Duration"] * _MICROSECONDS[duration.unit]
 
     def sections(self) -> list[str]:
         """The names of its sections."""

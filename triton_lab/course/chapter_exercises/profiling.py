@@ -18,7 +18,7 @@ _RATE = 3350  # bytes in a nanosecond
 _PART = 4096  # elements that one program should add up at most, with some room
 
 _SECTORS = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"
-_LOCAL = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"
+_LOCAL = "Local Memory Spilling Requests"
 _UNCOALESCED, _FEW, _SPILLS = RIGHT = ("B", "D", "C")
 
 
@@ -43,8 +43,9 @@ def _accused(answer: Any) -> str:
         ).format(letter=few, programs=number(int(profile(few)["Grid Size"])))
     if spills != _SPILLS:
         return _(
-            "Report {letter} spills nothing: it moves {sectors} of local memory. Few or many registers do not decide."
-        ).format(letter=spills, sectors=count(int(profile(spills)[_LOCAL]), "sector"))
+            "Report {letter} spills nothing: it has {requests} for spilled registers. The number of registers does not "
+            "decide."
+        ).format(letter=spills, requests=count(int(profile(spills)[_LOCAL]), "request"))
     return ""
 
 
@@ -80,7 +81,7 @@ EXERCISES = (
         (
             N_("Which line of a report says how much a request asks for? Which says how many programs there were?"),
             N_("Sectors per request: 16 are normal if each thread loads 16 bytes. Grid Size: compare it with 132."),
-            N_("Spilled registers lie in local memory: in a kernel without spilling, its sectors are 0."),
+            N_("Spilled registers lie in local memory: without spilling there are no Local Memory Spilling Requests."),
         ),
         wrong=_accused,
         points=2,

@@ -415,8 +415,8 @@ for row in few:
 few.plot()
 
 # %% [markdown]
-# Here each number of the matrix is used for 16 rows only, so memory is the limit. float16 and fp8 come near to the
-# bandwidth, and fp8 takes little more than half the time. mxfp4 has about a quarter of the bytes, but it does not
+# Here each number of the matrix is used for 16 rows only, so memory is the limit. float16 and fp8 reach about 70 % of
+# the bandwidth, and fp8 takes little more than half the time. mxfp4 has about a quarter of the bytes, but it does not
 # reach the bandwidth: to convert takes longer than to load. It still beats float16, and not fp8. A B200 needs no
 # conversion, but the course has no measurement of one.
 #

@@ -129,6 +129,17 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load", TIMES_ZERO),
         ("no other", "tl.load(b_ptr", TIMES_ZERO),
     ),
+    "mx_product": (
+        *((kind, "tl.load(a_ptr", TIMES_ZERO) for kind in ("no other", "wrong other")),
+        *((kind, "tl.load(b_ptr", TIMES_ZERO) for kind in ("no other", "wrong other")),
+        *((kind, "tl.load(a_at", TIMES_ZERO) for kind in ("no other", "wrong other")),
+        *((kind, "tl.load(b_at", TIMES_ZERO) for kind in ("no other", "wrong other")),
+        ("wrong number", "128", TIMES_ZERO),
+    ),
+    "tile_table": (
+        ("max for sum", "tl.max(tl.where(e == expert", "one of them is not 0, at most"),
+        ("wrong dtype", "tl.int8", "there are fewer experts than 128 in all cases"),
+    ),
 }
 
 

@@ -182,7 +182,7 @@ print(report.section("GPU Speed Of Light Throughput"))
 # Line by line:
 #
 # - `DRAM Throughput` is the share of the bandwidth of global memory. DRAM is the chips that it is made of. **This is
-#   the figure that says "bandwidth".** Near 90 % the memory is the limit, and only fewer bytes can help.
+#   the figure that says "bandwidth".** From about 80 % on, memory is the limit, and only fewer bytes can help.
 # - `Memory Throughput` is the greatest share of any part of the way from global memory to the registers: DRAM, caches
 #   and what connects them. If it is high and `DRAM Throughput` is not, a cache is the limit.
 # - `Compute (SM) Throughput` is the same for the units that compute. SM is NVIDIA's word for a multiprocessor.
@@ -204,7 +204,7 @@ for figure in speed:
     print(f"{figure:26}" + "".join(f"{value:10.1f}" for value in values))
 
 # %% [markdown]
-# In the product the tensor cores are busy two thirds of the time. Its DRAM is not the limit, but `Memory Throughput`
+# In the product two thirds of the possible arithmetic is done. Its DRAM is not the limit, but `Memory Throughput`
 # is high: the second cache delivers the tiles, and is busy with that. Larger tiles would ask less of it.
 #
 # In the chain no figure is high. A kernel that uses neither memory nor arithmetic *waits*. **If both are low, the
@@ -227,6 +227,9 @@ for figure in (
     values = [lab.examples.profile(name)[figure] for name in ("copy", "product", "follow")]
     told = "of these, waiting for a load" if figure == waits else figure
     print(f"{told:38}" + "".join(f"{value:10.1f}" for value in values))
+for name, made in compiled.items():
+    predicted_share = 100 * made.cost.occupancy.share
+    assert predicted_share == lab.examples.profile(name)["Theoretical Occupancy"]
 
 # %% [markdown]
 # - `Warp Cycles Per Issued Instruction`: so many clock cycles pass from one instruction of a warp to its next. The line
@@ -241,8 +244,8 @@ for figure in (
 # 128 programs of 4 warps for 132 multiprocessors: 4 warps on each. All of them wait, and nothing is done meanwhile.
 # To help it, start more chains at once.
 #
-# And look at the product: a quarter of the warps, and yet the fastest of all. **Low occupancy is no fault.** It is
-# one only if, at the same time, memory and arithmetic have nothing to do.
+# And look at the product: it has a quarter of the warps, and yet it keeps the tensor cores busy. **Low occupancy is
+# no fault.** It is one only if, at the same time, memory and arithmetic have nothing to do.
 #
 # ## Sectors and local memory
 #
@@ -270,8 +273,8 @@ for name in ("copy", "follow"):
 #
 # | look at | if it is | then |
 # |---|---|---|
-# | `DRAM Throughput` | above 80 % | bandwidth: move fewer bytes |
-# | `Compute (SM) Throughput` | above 80 % | arithmetic: compute less, or in a narrower type |
+# | `DRAM Throughput` | about 80 % or more | bandwidth: move fewer bytes |
+# | `Compute (SM) Throughput` | about 80 % or more | arithmetic: compute less, or in a narrower type |
 # | both | below 50 % | latency: go on with the lines below |
 # | `Grid Size` | below the number of multiprocessors | too few programs |
 # | `Achieved Occupancy` | far below the theoretical one | too few programs, or unequal ones |

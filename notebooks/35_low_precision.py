@@ -182,7 +182,7 @@ def quantise_rows(x):
 exercise("quantise_rows").check(quantise_rows)
 
 # %% [markdown]
-# Why is a scale for each row so popular? Because in a product it can be applied at the end. If row `i` of `a` has the
+# In a product, a scale for each row has an advantage: it can be applied at the end. If row `i` of `a` has the
 # scale `s[i]`, then row `i` of `a @ b` has it, too. With a scale for each column of `b` it is the same. So the tensor
 # cores multiply the narrow numbers, and each sum is multiplied by two scales, once.
 #

@@ -18,7 +18,7 @@ _RATE = 3350  # bytes in a nanosecond
 _PART = 4096  # elements that one program should add up at most, with some room
 
 _SECTORS = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"
-_LOCAL = "Local Memory Spilling Requests"
+_LOCAL = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"
 _UNCOALESCED, _FEW, _SPILLS = RIGHT = ("B", "D", "C")
 
 
@@ -43,9 +43,9 @@ def _accused(answer: Any) -> str:
         ).format(letter=few, programs=number(int(profile(few)["Grid Size"])))
     if spills != _SPILLS:
         return _(
-            "Report {letter} spills nothing: it has {requests} for spilled registers. The number of registers does not "
+            "Report {letter} spills nothing: it loads {sectors} of local memory. The number of registers does not "
             "decide."
-        ).format(letter=spills, requests=count(int(profile(spills)[_LOCAL]), "request"))
+        ).format(letter=spills, sectors=count(int(profile(spills)[_LOCAL]), "sector"))
     return ""
 
 

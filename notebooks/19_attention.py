@@ -11,14 +11,14 @@
 # %% [markdown]
 # # Attention, from the formula to the kernel
 #
-# *About 75 minutes. You need chapters 07 and 09.*
+# *About 50 minutes. You need chapters 07 and 09.*
 #
 # Each token's result is a weighted mean over all tokens. The formula is one line. The art of the kernel is never to
 # store the matrix of weights. In this chapter you will
 #
 # 1. read the formula as two products with a softmax between them,
 # 2. compute a softmax in one pass, without ever having the whole row,
-# 3. put the three together into one kernel, forward, with a causal mask, and backward: all three gradients.
+# 3. put the three together into one kernel, first for all keys and then with a causal mask.
 
 # %%
 import math
@@ -279,236 +279,11 @@ with lab.record() as launches:
 launches[0].plot.grid("iterations")
 
 # %% [markdown]
-# ## Backward, without the weights
-#
-# The gradient of `v` is `weights.T @ dout`. The weights were never stored. But one number for each query from the
-# forward pass is enough to compute them again: `lse`, the `log_sum_exp` of its scores. Then `weights = exp(scores -
-# lse)`, and torch agrees:
-
-# %%
-q, k, v, dout = (torch.randn(1, 40, 16) for _ in range(4))
-scores = q @ k.transpose(1, 2) / math.sqrt(16)
-v.requires_grad_()
-torch.nn.functional.scaled_dot_product_attention(q, k, v).backward(dout)
-again = (scores - scores.logsumexp(2, keepdim=True)).exp()
-torch.allclose(v.grad, again.transpose(1, 2) @ dout, atol=1e-5)
-
-# %% [markdown]
-# ## Exercise 5: one step backward
-#
-# The gradient of `v`, for contiguous tensors. Now a program has 32 *keys*, and loops over the queries.
-
-
-# %%
-@triton.jit
-def gradient_of_v_kernel(
-    q_ptr, k_ptr, lse_ptr, dout_ptr, dv_ptr, tokens, scale, DIM: tl.constexpr, BLOCK: tl.constexpr
-):
-    # BEGIN SOLUTION: make a block's weights again, and add up their transposed product with dout
-    base = tl.program_id(1) * tokens * DIM
-    key = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    d = tl.arange(0, DIM)
-    k = tl.load(
-        k_ptr + base + key[:, None] * DIM + d[None, :], mask=(key < tokens)[:, None], other=0.0
-    )
-    dv = tl.zeros((BLOCK, DIM), tl.float32)
-    for start in range(0, tokens, BLOCK):
-        query = start + tl.arange(0, BLOCK)
-        there = query < tokens
-        at = base + query[:, None] * DIM + d[None, :]
-        q = tl.load(q_ptr + at, mask=there[:, None], other=0.0)
-        dout = tl.load(dout_ptr + at, mask=there[:, None], other=0.0)
-        lse = tl.load(lse_ptr + tl.program_id(1) * tokens + query, mask=there, other=0.0)
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
-        weights = tl.where(there[:, None], tl.exp(scores - lse[:, None]), 0.0)
-        dv += tl.dot(tl.trans(weights), dout, input_precision="ieee")
-    tl.store(dv_ptr + base + key[:, None] * DIM + d[None, :], dv, mask=(key < tokens)[:, None])
-    # END SOLUTION
-
-
-def gradient_of_v(q, k, lse, dout):
-    """The gradient of v; lse (heads, tokens) is from the forward pass."""
-    heads, tokens, dim = q.shape
-    dv = torch.empty((heads, tokens, dim))
-    grid = (triton.cdiv(tokens, 32), heads)
-    gradient_of_v_kernel[grid](q, k, lse, dout, dv, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32)
-    return dv
-
-
-# %%
-exercise("gradient_of_v").check(gradient_of_v)
-
-# %% [markdown]
-# ## Through the softmax
-#
-# `q` and `k` affect the result only through the weights. `dout @ v.T` is the gradient of the weights. The gradient of
-# the scores is `change = weights * (dout @ v.T - delta)`: a softmax subtracts the weighted mean of each row. This
-# mean, `delta`, is one number for each query: `(dout * out).sum()`. In float64 torch agrees:
-
-# %%
-q, k, v, dout = (torch.randn(2, 50, 16, dtype=torch.float64) for _ in range(4))
-asked = [one.clone().requires_grad_() for one in (q, k, v)]
-out = torch.nn.functional.scaled_dot_product_attention(*asked)
-expected_q, expected_k, expected_v = torch.autograd.grad(out, asked, dout)
-
-scores = q @ k.transpose(1, 2) / math.sqrt(16)
-lse = scores.logsumexp(2)
-delta = (dout * out.detach()).sum(2)
-change = (scores - lse[:, :, None]).exp() * (dout @ v.transpose(1, 2) - delta[:, :, None])
-print(torch.allclose(change @ k / math.sqrt(16), expected_q))
-print(torch.allclose(change.transpose(1, 2) @ q / math.sqrt(16), expected_k))
-
-# %% [markdown]
-# ## The gradient of the keys
-#
-# This is the kernel of exercise 5 with one more product: a program has 32 keys and loops over the queries. Lanes
-# beyond the last query must have `change` 0: they load `lse` as infinity, so their weights are 0.
-
-
-# %%
-@triton.jit
-def gradient_of_k_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    lse_ptr,
-    delta_ptr,
-    dout_ptr,
-    dk_ptr,
-    tokens,
-    scale,
-    DIM: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
-    base = tl.program_id(1) * tokens
-    d = tl.arange(0, DIM)
-    key = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    there = (key < tokens)[:, None]
-    k_at = (base + key)[:, None] * DIM + d[None, :]
-    k = tl.load(k_ptr + k_at, mask=there, other=0.0)
-    v = tl.load(v_ptr + k_at, mask=there, other=0.0)
-    dk = tl.zeros((BLOCK, DIM), tl.float32)
-    for start in range(0, tokens, BLOCK):
-        query = start + tl.arange(0, BLOCK)
-        mask = query < tokens
-        q_at = (base + query)[:, None] * DIM + d[None, :]
-        q = tl.load(q_ptr + q_at, mask=mask[:, None], other=0.0)
-        dout = tl.load(dout_ptr + q_at, mask=mask[:, None], other=0.0)
-        lse = tl.load(lse_ptr + base + query, mask=mask, other=float("inf"))
-        delta = tl.load(delta_ptr + base + query, mask=mask, other=0.0)
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
-        shares = tl.exp(scores - lse[:, None])
-        change = shares * (tl.dot(dout, tl.trans(v), input_precision="ieee") - delta[:, None])
-        dk += tl.dot(tl.trans(change), q, input_precision="ieee")
-    tl.store(dk_ptr + k_at, dk * scale, mask=there)
-
-
-def gradient_of_k(q, k, v, lse, delta, dout):
-    """The gradient of k; lse and delta are (heads, tokens)."""
-    heads, tokens, dim = k.shape
-    dk = torch.empty((heads, tokens, dim))
-    grid = (triton.cdiv(tokens, 32), heads)
-    gradient_of_k_kernel[grid](
-        q, k, v, lse, delta, dout, dk, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32
-    )
-    return dk
-
-
-# %% [markdown]
-# The comparison with torch in float64 follows. Point at an element of `dk`: it comes from one row of `k` and `v`, and
-# from all queries of its head, block by block.
-
-# %%
-given = [one.float() for one in (q, k, v, lse, delta, dout)]
-with lab.record() as launches:
-    dk = gradient_of_k(*given)
-assert torch.allclose(dk.double(), expected_k, atol=1e-5)
-launches[0].plot.origins()
-
-# %% [markdown]
-# ## Exercise 6: the gradient of the queries
-#
-# Now a program has 32 *queries* again, and loops over the keys. So no two programs add to the same memory, and you
-# need no atomic operation. All tensors are contiguous.
-
-
-# %%
-@triton.jit
-def gradient_of_q_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    lse_ptr,
-    delta_ptr,
-    dout_ptr,
-    dq_ptr,
-    tokens,
-    scale,
-    DIM: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
-    # BEGIN SOLUTION: make the change of a block of scores, and add up its product with k
-    base = tl.program_id(1) * tokens
-    d = tl.arange(0, DIM)
-    query = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    there = query < tokens
-    q_at = (base + query)[:, None] * DIM + d[None, :]
-    q = tl.load(q_ptr + q_at, mask=there[:, None], other=0.0)
-    dout = tl.load(dout_ptr + q_at, mask=there[:, None], other=0.0)
-    lse = tl.load(lse_ptr + base + query, mask=there, other=0.0)
-    delta = tl.load(delta_ptr + base + query, mask=there, other=0.0)
-    dq = tl.zeros((BLOCK, DIM), tl.float32)
-    for start in range(0, tokens, BLOCK):
-        key = start + tl.arange(0, BLOCK)
-        mask = (key < tokens)[:, None]
-        k_at = (base + key)[:, None] * DIM + d[None, :]
-        k = tl.load(k_ptr + k_at, mask=mask, other=0.0)
-        v = tl.load(v_ptr + k_at, mask=mask, other=0.0)
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
-        shares = tl.exp(scores - lse[:, None])
-        change = shares * (tl.dot(dout, tl.trans(v), input_precision="ieee") - delta[:, None])
-        dq += tl.dot(change, k, input_precision="ieee")
-    tl.store(dq_ptr + q_at, dq * scale, mask=there[:, None])
-    # END SOLUTION
-
-
-def gradient_of_q(q, k, v, lse, delta, dout):
-    """The gradient of q; lse and delta are (heads, tokens)."""
-    heads, tokens, dim = q.shape
-    dq = torch.empty((heads, tokens, dim))
-    grid = (triton.cdiv(tokens, 32), heads)
-    gradient_of_q_kernel[grid](
-        q, k, v, lse, delta, dout, dq, tokens, 1 / math.sqrt(dim), DIM=dim, BLOCK=32
-    )
-    return dq
-
-
-# %%
-exercise("gradient_of_q").check(gradient_of_q)
-
-# %% [markdown]
-# Now you have all three gradients. How far is each from torch's in float64?
-
-# %%
-found = {
-    "q": (gradient_of_q(*given), expected_q),
-    "k": (dk, expected_k),
-    "v": (gradient_of_v(given[0], given[1], given[3], given[5]), expected_v),
-}
-for name, (ours, theirs) in found.items():
-    print(f"gradient of {name}: at most {(ours.double() - theirs).abs().max().item():.1e} off")
-    assert torch.allclose(ours.double(), theirs, atol=1e-5)
-
-# %% [markdown]
 # ## What to remember
 #
 # - Attention is two products with a softmax in between. The matrix between them would be the largest of all.
 # - With a running maximum and a running sum, softmax needs a single pass. Each new maximum scales the sum down.
 # - A causal mask saves work only if the loop ends earlier.
-# - The backward pass computes the weights again: this needs one number for each query, `lse`, and `delta` is one
-#   more.
-# - A program with keys loops over the queries, and a program with queries loops over the keys. Then no two programs
-#   add to the same sum.
 
 # %%
 lab.course.progress("19")
@@ -516,4 +291,4 @@ lab.course.progress("19")
 # %% [markdown]
 # **Where to read on.** `triton_lab.examples.attention` is the same kernel with `exp2` and larger blocks. Milakov and
 # Gimelshein's *Online normalizer calculation for softmax*, and Dao's *FlashAttention-2*, are where the ideas come from.
-# The last chapter is a [debugging clinic](20_clinic.ipynb).
+# The [next step](38_attention_backward.ipynb) is the backward pass, and attention with one query and a long cache.

@@ -1172,4 +1172,42 @@ def _find_tile(ends_ptr, out_ptr, experts, tile):
 def tile_table(ends, tile, programs):
     out = torch.zeros((programs, 2), dtype=torch.int32)
     _find_tile[(programs,)](ends, out, ends.numel(), tile)
+def _delta_of(o_ptr, g_ptr, out_ptr, oh, ot, od, gh, gt, gd, tokens, DIM: tl.constexpr, BLOCK: tl.constexpr):
+    """A grid of two dimensions, and the sum as a loop over the channels."""
+    head, token = tl.program_id(1), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    there, total = token < tokens, tl.zeros((BLOCK,), tl.float32)
+    for d in range(DIM):
+        o = tl.load(o_ptr + head * oh + token * ot + d * od, there)
+        total += o.to(tl.float32) * tl.load(g_ptr + head * gh + token * gt + d * gd, there)
+    tl.store(out_ptr + head * tokens + token, total, there)
+
+
+def delta_of(out, dout):
+    heads, tokens, dim = out.shape
+    delta = torch.zeros(heads, tokens)
+    grid = (triton.cdiv(tokens, 64), heads)
+    _delta_of[grid](out, dout, delta, *out.stride(), *dout.stride(), tokens, DIM=dim, BLOCK=64)
+    return delta
+
+
+@triton.jit
+def _merge(parts_ptr, lse_ptr, out_ptr, splits, DIM: tl.constexpr):
+    """One split after the other, with a running maximum, as in the kernel that makes the parts."""
+    head, d = tl.program_id(0), tl.arange(0, DIM)
+    high, total, result = float("-inf"), 0.0, tl.zeros((DIM,), tl.float32)
+    for split in range(splits):
+        at = head * splits + split
+        lse, part = tl.load(lse_ptr + at), tl.load(parts_ptr + at * DIM + d)
+        new = tl.maximum(high, lse)
+        shrink, weight = tl.exp(high - new), tl.exp(lse - new)
+        total = total * shrink + weight
+        result = result * shrink + weight * part
+        high = new
+    tl.store(out_ptr + head * DIM + d, result / total)
+
+
+def merge(parts, lse):
+    heads, splits, dim = parts.shape
+    out = torch.empty(heads, dim)
+    _merge[(heads,)](parts, lse, out, splits, DIM=dim)
     return out

@@ -95,6 +95,11 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("wrong other", "tl.load(delta_ptr", STORES_NOTHING),
         ("wrong other", "tl.load(v_ptr", TIMES_ZERO),
     ),
+    "delta_of": (
+        ("no other", "tl.load(", STORES_NOTHING),
+        ("wrong other", "tl.load(", STORES_NOTHING),
+    ),
+    "merge": (("wrong other", "tl.load(parts_ptr", "the weights of splits that are not there are zero"),),
     "band": (("transposed", "A[j, i]", "the three diagonals lie the same in both halves"),),
     "fronts": (
         ("the other way round", "interchange", "it exchanges the two, whichever is named first"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import Case, case, tensor
@@ -13,9 +13,6 @@ from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, loads, once, programs
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import N_, _
-
-if TYPE_CHECKING:
-    import torch
 
 
 def _scores(q: Any, k: Any, causal: bool) -> Any:
@@ -34,11 +31,6 @@ def causal_attention(q: Any, k: Any, v: Any) -> Any:
     return (_scores(q, k, True).softmax(2) @ v.double()).to(q.dtype)
 
 
-def _gradient(q: Any, k: Any, lse: Any, dout: Any) -> Any:
-    weights = (_scores(q, k, False) - lse.double()[:, :, None]).exp()
-    return (weights.transpose(1, 2) @ dout.double()).to(q.dtype)
-
-
 def _long_half() -> Case:
     """2,048 keys in half precision of about equal weight, and values that do not cancel: a narrow sum shows."""
     near = tensor(1, 2048, 16, dtype="float16", scale=0.1)
@@ -54,58 +46,6 @@ def _cases() -> tuple[Case, ...]:
         case(**{name: tensor(2, 40, 32, layout="inside") for name in "qkv"}),
         case(**{name: tensor(2, 65, 16, dtype="float16") for name in "qkv"}),
         _long_half(),
-    )
-
-
-def _drawn(generator: torch.Generator, which: int, *shape: int) -> torch.Tensor:
-    """Equal numbers for equal generators and ``which``: what the forward pass kept must be that of the inputs."""
-    import torch
-
-    seed = generator.initial_seed() * 16 + which
-    return tensor(*shape)(torch.Generator().manual_seed(seed))
-
-
-def _lse(generator: torch.Generator, *shape: int) -> torch.Tensor:
-    q, k = (_drawn(generator, which, *shape) for which in (1, 2))
-    found: torch.Tensor = _scores(q, k, False).logsumexp(2).float()
-    return found
-
-
-def _with_lse(heads: int, tokens: int, dim: int) -> Case:
-    shape = heads, tokens, dim
-    return case(
-        q=lambda generator: _drawn(generator, 1, *shape),
-        k=lambda generator: _drawn(generator, 2, *shape),
-        lse=lambda generator: _lse(generator, *shape),
-        dout=tensor(*shape),
-    )
-
-
-def _gradient_of_q(q: Any, k: Any, v: Any, lse: Any, delta: Any, dout: Any) -> Any:
-    """The gradient computed by torch, which needs neither lse nor delta."""
-    import torch
-
-    asked = q.double().requires_grad_()
-    weights = _scores(asked, k, False).softmax(2)
-    return torch.autograd.grad(weights @ v.double(), asked, dout.double())[0].to(q.dtype)
-
-
-def _with_delta(heads: int, tokens: int, dim: int) -> Case:
-    """A case with the values that forward keeps for each query: lse, and delta, the sum of result times gradient."""
-    shape = heads, tokens, dim
-
-    def delta(generator: torch.Generator) -> torch.Tensor:
-        q, k, v, dout = (_drawn(generator, which, *shape) for which in (1, 2, 3, 4))
-        found: torch.Tensor = (attention(q, k, v).double() * dout).sum(2).float()
-        return found
-
-    return case(
-        q=lambda generator: _drawn(generator, 1, *shape),
-        k=lambda generator: _drawn(generator, 2, *shape),
-        v=lambda generator: _drawn(generator, 3, *shape),
-        lse=lambda generator: _lse(generator, *shape),
-        delta=delta,
-        dout=lambda generator: _drawn(generator, 4, *shape),
     )
 
 
@@ -192,41 +132,5 @@ EXERCISES = (
         tolerance=(1e-3, 1e-3),
         work=(launched(), no_key_in_vain),
         points=2,
-    ),
-    Task(
-        "gradient_of_v",
-        N_("One step backward"),
-        (
-            N_("dv = weights.T @ dout. A program has 32 keys and loops over the queries."),
-            N_(
-                "The weights are not stored: they are exp(score - lse), with the lse of the query "
-                "from the forward pass."
-            ),
-            N_(
-                "weights = tl.where((query < tokens)[:, None], tl.exp(scores - lse[:, None]), 0.0); "
-                "accumulator += tl.dot(tl.trans(weights), dout)"
-            ),
-        ),
-        cases=(_with_lse(1, 32, 16), _with_lse(2, 50, 16), _with_lse(3, 97, 32), _with_lse(1, 1, 16)),
-        reference=_gradient,
-        tolerance=(1e-3, 1e-3),
-        work=(launched(),),
-        points=3,
-    ),
-    Task(
-        "gradient_of_q",
-        N_("The gradient of the queries"),
-        (
-            N_("A program has 32 queries and loops over the keys: dq is the sum over the blocks of keys."),
-            N_("The gradient of a score is weight * (dout @ v.T - delta), with the delta of its query."),
-            N_(
-                "change = weights * (tl.dot(dout, tl.trans(v)) - delta[:, None]); dq += tl.dot(change, k); times scale."
-            ),
-        ),
-        cases=(_with_delta(1, 32, 16), _with_delta(2, 50, 16), _with_delta(3, 97, 32), _with_delta(1, 1, 16)),
-        reference=_gradient_of_q,
-        tolerance=(1e-3, 1e-3),
-        work=(launched(),),
-        points=3,
     ),
 )

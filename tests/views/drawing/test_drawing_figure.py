@@ -7,8 +7,9 @@ import numpy.typing as npt
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnItem, Line, Polygons, Rectangle, Segments
+from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnItem, DrawnText, Line, Polygons, Rectangle, Segments
 from triton_lab.views.drawing.drawing_figure import figure_of
+from triton_lab.views.drawing.drawing_pieces import lines
 from triton_lab.views.drawing.png import SCALE
 
 
@@ -62,3 +63,13 @@ def test_polygons_and_circles_cover_their_areas() -> None:
     circles = ink(Circles(centres, 8, ["#000000", "#808080"], "none", 0, np.array([0, 1, 0])))
     assert circles.sum() == pytest.approx(np.pi * 64 * 2.5 * SCALE**2, rel=0.03)
     assert circles[60, 40] == 1 and circles[60, 100] == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_long_line_of_code_is_cut_at_its_end() -> None:
+    """Inductor writes all that it knows of a kernel into one line above it."""
+    wide, narrow = "    meta = " + "x" * 2000, "    y = x"
+    made = lines([(wide, "ink"), (narrow, "ink")], mono=True)
+    cut, whole = (one for one in made.items if isinstance(one, DrawnText))
+    assert cut.text.endswith("…") and len(cut.text) < 140 and whole.text == narrow.strip()
+    assert cut.x == whole.x
+    assert lines([("w" * 2000, "ink")]).width > made.width  # prose is wrapped by its writer

@@ -23,6 +23,7 @@ WIDTH = 760.0
 GAP = 24.0
 ROW = 23.0
 LINE = 17.0
+CODE = 130  # characters of a line of code; Python's own style guides allow at most 120
 
 
 def column(pieces: Iterable[Drawing], least: float = WIDTH) -> Drawing:
@@ -44,10 +45,14 @@ def title(words: str) -> Drawing:
 
 
 def lines(words: Iterable[tuple[str, str]], mono: bool = False) -> Drawing:
-    """Lines of words, each with its colour; spaces at a line's start count."""
+    """Lines of words, each with its colour; spaces at a line's start count.
+
+    Long lines of code (``mono``), as other programs write them, are cut: they would make everything else tiny.
+    """
     size = style.SMALL if mono else style.TEXT
     made = Drawing()
     for line, colour in words:
+        line = line if len(line) <= CODE or not mono else line[: CODE - 2] + " …"
         text = line.lstrip()
         # matplotlib drops the width of leading spaces: indent by hand.
         indent = width_of(" " * (len(line) - len(text)), size, mono)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 import triton
 import triton.language as tl
+from torch.library import triton_op, wrap_triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from tests.course.tensor_core_others import ahead, busy, gluon_attention, gluon_causal, parted  # noqa: F401
@@ -1210,4 +1211,41 @@ def merge(parts, lse):
     heads, splits, dim = parts.shape
     out = torch.empty(heads, dim)
     _merge[(heads,)](parts, lse, out, splits, DIM=dim)
+    return out
+
+
+@triton.jit
+def _gated(x_ptr, y_ptr, out_ptr, n, xs, ys, BLOCK: tl.constexpr):
+    """By exp, and in turns of a small grid."""
+    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + at * xs, at < n).to(tl.float32)
+        y = tl.load(y_ptr + at * ys, at < n).to(tl.float32)
+        tl.store(out_ptr + at, x * y / (1 + tl.exp(-x)), at < n)
+
+
+@triton_op("course_others::gated", mutates_args={})
+def _gated_op(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    out = torch.zeros(len(x), dtype=x.dtype)
+    wrap_triton(_gated)[(4,)](x, y, out, len(x), *x.stride(), *y.stride(), BLOCK=256)
+    return out
+
+
+@torch.compile(backend="aot_eager", fullgraph=True)
+def gated(x, y):
+    return _gated_op(x, y)
+
+
+@triton.jit
+def _silu_gradient(x_ptr, grad_ptr, out_ptr, n, grad_stride, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, at < n)
+    s, y = 1 / (1 + tl.exp(-x)), x / (1 + tl.exp(-x))
+    tl.store(out_ptr + at, tl.load(grad_ptr + at * grad_stride, at < n) * (s + y - s * y), at < n)
+
+
+def silu_gradient(x, grad):
+    """Without autograd, and with the stride of the gradient."""
+    out = torch.empty(len(x))
+    _silu_gradient[(triton.cdiv(len(x), 64),)](x, grad, out, len(x), grad.stride(0), BLOCK=64)
     return out

@@ -38,6 +38,7 @@ PAGES = {
     "33": "gluon_attention",
     "34": "profiling",
     "35": "low_precision",
+    "36": "compiled_functions",
     "38": "attention_backward",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""

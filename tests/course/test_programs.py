@@ -349,8 +349,22 @@ CHOSEN: dict[str, tuple[tuple[Any, str], ...]] = {
         (((6, 3), (0, 1)), "Window 1 is [0.0, 1.0, 2.0]"),
         (((6, 3), 1), "does not fit"),
     ),
+    "one_shape": (
+        ((4, 32), "size of its block"),
+        ((64, 2), "size of its block"),
+        ((3, 50), "64 columns"),
+        ((2, 63), "64 columns"),
+        ((50, 3), "64 columns"),
+        ((1, 100), "first row"),
+        ((1, 65), "first row"),
+        ((9, 65), "150 are enough"),
+        ((0, 65), "no shape"),
+        ((2.0, 65), "no shape"),
+        ((2, 65, 1), "does not fit"),
+    ),
 }
 OTHERS: dict[str, Any] = {
+    "one_shape": [2, 70],
     "three_orders": (-(2.0**25), 2.0**25 + 4.0, -2),
     "bit_for_bit": ["vector_add", "matmul_float16"],
     "choices": {"columns": 60, "stride": 98},

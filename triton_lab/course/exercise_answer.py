@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from triton_lab.course.answer_fault import TO_DO, AnswerFault, missing, raised, returned
+from triton_lab.course.answer_fault import TO_DO, AnswerFault, missing, raised, returned, stub_of
 from triton_lab.course.attempt import Attempt, Other, Placed
 from triton_lab.course.cases import told
 from triton_lab.localization import _
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from triton_lab.course.lazy_steps import StepsRun
     from triton_lab.launch.launch import Launch
     from triton_lab.polyhedral import Schedule, Scop
+
+_TEXT = 300  # characters of what a test says
 
 
 class Unanswered(Exception):
@@ -49,6 +51,10 @@ class Answer(Protocol):
 
     def order(self, given: Schedule, on: str) -> Schedule:
         """The schedule that the answer makes of ``given``; ``on`` says in words with which values."""
+        ...
+
+    def tested(self, function: Callable[..., Any]) -> str:
+        """Call the answer, a test, with ``function``: the error that it raises in words, "" if it passes."""
         ...
 
     def seeds(self, number: int) -> tuple[int, int]:
@@ -143,6 +149,25 @@ class LocalAnswer:
             message = _("This is not an order of the original nest. Start from `order`, and do not cut it.")
             raise Unanswered(AnswerFault(message, on))
         return made
+
+    def tested(self, function: Callable[..., Any]) -> str:
+        from triton_lab.backend.targets.active_target import target
+        from triton_lab.backend.targets.loop_and_memory_limits import limits
+        from triton_lab.course.run_answer import MOST_STEPS
+
+        test = self._function()
+        with target("cpu"), limits(max_steps=MOST_STEPS):
+            try:
+                returned_value = test(function)
+            except Exception as error:  # pytest, too, takes any error for a failure
+                if stub_of(error):
+                    raise Unanswered(raised(error, "")) from error
+                return f"{type(error).__name__}: {error}".partition("\n")[0][:_TEXT]
+        if returned_value is not None:
+            kind = type(returned_value).__name__
+            message = _("The test returns {kind}, which pytest ignores. Raise an error instead, with assert.")
+            raise Unanswered(AnswerFault(message.format(kind=kind)))
+        return ""
 
     def _function(self) -> Callable[..., Any]:
         if not callable(self._answer):

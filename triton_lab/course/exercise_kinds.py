@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from triton_lab import messages
 from triton_lab.course import progress_store
 from triton_lab.course.answer_fault import AnswerFault, missing, raised
 from triton_lab.course.cases import Case, told
@@ -18,6 +20,8 @@ from triton_lab.course.launch_work import Requirement
 from triton_lab.course.run_answer import tried
 from triton_lab.course.untried_remark import untried_remark
 from triton_lab.localization import _, translated
+
+_MOST_ELEMENTS = 100_000  # of a call by a learner's test: larger sizes show nothing more
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,6 +200,53 @@ class Choice(Exercise):
         except (TypeError, ValueError, LookupError) as error:
             wrong = _("{given} does not fit: {error}").format(given=repr(given), error=error)
         return AnswerFault(wrong) if wrong else None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenTest(Exercise):
+    """A test to write: a function that gets an implementation, and raises an error if that is wrong.
+
+    ``right`` and ``wrong`` are the names of implementations in the table that ``table`` returns, each with words for
+    what it does. All of ``right`` must pass the test, and none of ``wrong``. They run in the judge's own process, in an
+    order that the answer cannot know.
+    """
+
+    table: Callable[[], Mapping[str, Callable[..., Any]]] = field(kw_only=True)
+    right: Mapping[str, str] = field(kw_only=True)
+    wrong: Mapping[str, str] = field(kw_only=True)
+
+    def judged(self, answer: Answer) -> AnswerFault | None:
+        table, names = self.table(), [*self.right, *self.wrong]
+        random.Random(answer.seeds(0)[0]).shuffle(names)
+        said = {name: answer.tested(small_only(table[name])) for name in names}
+        for name, what in self.right.items():
+            if said[name]:
+                message = _("The test fails for a right kernel, which {what}. The test says: {said}")
+                return AnswerFault(message.format(what=translated(what), said=said[name]))
+        passing = [what for name, what in self.wrong.items() if not said[name]]
+        if not passing:
+            return None
+        message = _("The test passes for a wrong kernel, which {what}. It finds {found} of {total} wrong kernels.")
+        found = len(self.wrong) - len(passing)
+        return AnswerFault(message.format(what=translated(passing[0]), found=found, total=len(self.wrong)))
+
+
+def small_only(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` for tensors of few elements: it raises ValueError for more."""
+
+    def called(*inputs: Any) -> Any:
+        import torch
+
+        elements = sum(one.numel() for one in inputs if isinstance(one, torch.Tensor))
+        if elements > _MOST_ELEMENTS:
+            raise ValueError(
+                _("a test of this exercise may use {most} elements in a call, and not {elements}").format(
+                    most=messages.number(_MOST_ELEMENTS), elements=messages.number(elements)
+                )
+            )
+        return function(*inputs)
+
+    return called
 
 
 def _equal(answer: Any, right: Any) -> bool:

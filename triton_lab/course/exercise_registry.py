@@ -39,6 +39,7 @@ PAGES = {
     "34": "profiling",
     "35": "low_precision",
     "36": "compiled_functions",
+    "37": "kernel_tests",
     "38": "attention_backward",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""

@@ -31,12 +31,29 @@ def serve(end: socket.socket) -> None:
             return
         found: list[bytes] = []
         try:
-            told = _answered(shell, asked, pieces, found)
+            told = _tested(shell, asked, channel) or _answered(shell, asked, pieces, found)
         except Unanswered as error:
             told, found = {"fault": told_fault(_of_memory(error.fault))}, []
         except Exception as error:  # an answer may raise anything
             told, found = {"fault": told_fault(_of_memory(AnswerFault(f"{type(error).__name__}: {error}")))}, []
         channel.send(told, found)
+
+
+def _tested(shell: Shell, asked: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
+    """What the answer, a test, says of a function of the judge's; {} for another request."""
+    if asked["do"] != "tested":
+        return {}
+
+    def function(*inputs: Any) -> Any:
+        pieces: list[bytes] = []
+        told = judge_messages.told_inputs({str(place): one for place, one in enumerate(inputs)}, pieces)
+        channel.send({"call": told}, pieces)
+        back, found = channel.receive()
+        if "error" in back:
+            raise RuntimeError(back["error"])
+        return judge_messages.inputs_of({"result": back["result"]}, found)["result"]
+
+    return {"said": LocalAnswer(shell.names.get(asked["name"], ...)).tested(function)}
 
 
 def _answered(shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found: list[bytes]) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from triton_lab import messages
+from triton_lab.backend.targets.active_target import target
+from triton_lab.backend.targets.loop_and_memory_limits import limits
 from triton_lab.course.answer_fault import AnswerFault, missing
 from triton_lab.course.attempt import Attempt
 from triton_lab.course.exercise_answer import Unanswered
 from triton_lab.course.judging import judge_messages
-from triton_lab.course.judging.answer_values import MALFORMED, decoded, fault_of, schedule_of, text
+from triton_lab.course.judging.answer_values import MALFORMED, TEXT, decoded, fault_of, schedule_of, text
 from triton_lab.course.judging.judge_wire import Broken, Channel
 from triton_lab.launch.saving.file_format import SavedLaunchError
 from triton_lab.localization import _
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral import Schedule, Scop
 
 _SEEDS = 1 << 50
+_CALLS = 1000  # of a kernel by a learner's test
 
 T = TypeVar("T")
 
@@ -93,6 +96,22 @@ class There:
         nest = str(given.scop.source.text)
         head, _ = self._ask("order", nest=nest, values=dict(given.scop.values), on=on)
         return _read(lambda: schedule_of(given, head["tree"], head["steps"]))
+
+    def tested(self, function: Callable[..., Any]) -> str:
+        """The test runs in the process, ``function`` here: the process sends what it is called with."""
+        head, found = self._ask("tested")
+        for _unused in range(_CALLS):
+            if "call" not in head:
+                return _read(lambda: text(head["said"]))  # noqa: B023  # called at once
+            inputs = _read(lambda: judge_messages.inputs_of(head["call"], found))  # noqa: B023
+            pieces: list[bytes] = []
+            try:
+                with target("cpu"), limits(max_steps=self._steps):
+                    told = judge_messages.told_inputs({"result": function(*inputs.values())}, pieces)
+            except Exception as error:  # inputs that the kernel does not take
+                told = {"error": f"{type(error).__name__}: {error}"[:TEXT]}
+            head, found = self._ask("returned", pieces, **told)
+        raise Unanswered(AnswerFault(_("The test calls the kernel more than {calls} times.").format(calls=_CALLS)))
 
     def _ask(self, what: str, pieces: list[bytes] | None = None, **more: Any) -> tuple[dict[str, Any], list[bytes]]:
         head, found = self._asked.ask({"do": what, "name": self._name, **more}, pieces)

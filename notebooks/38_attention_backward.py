@@ -95,14 +95,14 @@ torch.allclose(delta, (dout * out).sum(2))
 @triton.jit
 def delta_kernel(
     out_ptr, dout_ptr, delta_ptr, rows, tokens,
-    oh, ot, od, gh, gt, gd, DIM: tl.constexpr, BLOCK: tl.constexpr,
+    o_head, o_token, o_dim, g_head, g_token, g_dim, DIM: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     # BEGIN SOLUTION: a program has BLOCK queries: multiply, and sum along the row in float32
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     head, token, d = row // tokens, row % tokens, tl.arange(0, DIM)
     mask = (row < rows)[:, None]
-    o_at = head[:, None] * oh + token[:, None] * ot + d[None, :] * od
-    g_at = head[:, None] * gh + token[:, None] * gt + d[None, :] * gd
+    o_at = head[:, None] * o_head + token[:, None] * o_token + d[None, :] * o_dim
+    g_at = head[:, None] * g_head + token[:, None] * g_token + d[None, :] * g_dim
     o = tl.load(out_ptr + o_at, mask=mask, other=0.0).to(tl.float32)
     g = tl.load(dout_ptr + g_at, mask=mask, other=0.0).to(tl.float32)
     tl.store(delta_ptr + row, tl.sum(o * g, axis=1), mask=row < rows)

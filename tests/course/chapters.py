@@ -12,6 +12,7 @@ import jupytext
 import torch
 import triton
 import triton.language as tl
+from torch.library import triton_op, wrap_triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
@@ -74,6 +75,6 @@ def defined(text: str, name: str) -> Any:
     # Triton reads a kernel's source by its file's name.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names = {"torch": torch, "triton": triton, "tl": tl, "lab": lab, "math": math, "__name__": "answers"}
-    names["TensorDescriptor"] = TensorDescriptor
+    names |= {"TensorDescriptor": TensorDescriptor, "triton_op": triton_op, "wrap_triton": wrap_triton}
     exec(compile(text, file, "exec"), names)
     return names[name]

@@ -88,7 +88,7 @@ EXERCISES = (
         right={
             "right": N_("has four rows in a program"),
             "right by rows": N_("has one row in a program"),
-            "right in wide blocks": N_("has blocks of 1,024 columns"),
+            "right, wide": N_("has blocks of 1,024 columns"),
         },
         wrong=_BY_SHAPE | _BY_INPUT,
         points=3,
@@ -100,12 +100,12 @@ EXERCISES = (
             N_("Several values for one index; values of both signs, with fractions; some index without a value."),
             N_("Use the first index and the last. Take more values than a block has, and no multiple of a block."),
             N_(
-                "expected = torch.zeros(size, dtype=torch.float64).index_add_(0, index, values.double()), then "
-                "assert_close with terms=n: the order of the additions is not known."
+                "expected: index_add_ of torch, with float64. Then assert_close with terms=n, as the order of the "
+                "additions is not known."
             ),
         ),
         table=_adds,
-        right={"right": N_("has blocks of 64 values"), "right in other blocks": N_("has blocks of 16 values")},
+        right={"right": N_("has blocks of 64 values"), "right, small": N_("has blocks of 16 values")},
         wrong={
             "store": N_("stores without adding, so that one of several values is left"),
             "largest": N_("keeps the largest value instead of the sum"),

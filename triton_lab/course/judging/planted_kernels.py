@@ -98,7 +98,7 @@ def _add(how: str, block: int = 64) -> Callable[..., torch.Tensor]:
 NORMS = {
     "right": _norm("right"),
     "right by rows": _norm("right", rows=1),
-    "right in wide blocks": _norm("right", rows=2, block=1024),
+    "right, wide": _norm("right", rows=2, block=1024),
     "block": _norm("block"),
     "every lane": _norm("every lane"),
     "other": _norm("other"),
@@ -114,7 +114,7 @@ NORMS = {
 }
 ADDS = {
     "right": _add("right"),
-    "right in other blocks": _add("right", block=16),
+    "right, small": _add("right", block=16),
     **{
         how: _add(how)
         for how in (

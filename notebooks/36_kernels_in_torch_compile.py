@@ -243,9 +243,9 @@ print(x.grad)
 # %%
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    tl.store(out_ptr + at, x * tl.sigmoid(x), mask=at < n)
 
 
 @triton.jit
@@ -388,7 +388,7 @@ def by_value(x):
 
 
 found = torch._dynamo.explain(by_value)(torch.ones(5))
-print(found.graph_count, "graphs, cut at:", found.break_reasons[0].user_stack[-1].line)
+print("graphs:", found.graph_count, " cut at:", found.break_reasons[0].user_stack[-1].line)
 
 # %% [markdown]
 # `torch.where(x.sum() > 0, x + 1, x - 1)` computes both, and chooses on the GPU: one graph. With `fullgraph=True` a

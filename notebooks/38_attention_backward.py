@@ -37,7 +37,7 @@ _ = torch.manual_seed(0)
 # %% [markdown]
 # ## What the forward pass leaves behind
 #
-# The weights are as large as the scores, so nobody stores them. But they can be computed again. For one query, the
+# The weights are as large as the scores, so they are not stored. But they can be computed again. For one query, the
 # softmax divides `exp(score)` by the sum of all `exp(score)`. The logarithm of this sum is `lse`, the *log-sum-exp* of
 # chapter 19. So `weight = exp(score - lse)`: one stored number for each query is enough.
 
@@ -521,7 +521,7 @@ launches[0].plot.origins()
 # %% [markdown]
 # ## Pages
 #
-# A server answers many users at once, and nobody knows how long each answer becomes. So the cache is cut into *pages*
+# A server answers many users at once, and the length of an answer is not known before. So the cache is cut into *pages*
 # of, say, 16 tokens, which are handed out as they are needed. A *table* says for each sequence where its pages are.
 # The kernel loads a page's number from the table before it loads the page:
 

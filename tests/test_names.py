@@ -13,7 +13,7 @@ from tests.imports import folder_of, modules
 
 MOST_MODULES = 25
 # Folders that are tables, with a file for each row.
-TABLES = {"launch/checks/rules"}
+TABLES = {"course/chapter_exercises", "launch/checks/rules"}
 CHAPTER = "a file of exercises is named for its chapter"
 TWO_ENGINES = "the file in `native/lowering` writes what the file in `interpreter/ops` computes"
 # File names that stand in several folders, and why.

@@ -13,6 +13,11 @@ import torch
 import triton
 import triton.language as tl
 from torch.library import triton_op, wrap_triton
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.ampere import async_copy
+from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma
+from triton.experimental.gluon.nvidia import hopper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
@@ -76,5 +81,7 @@ def defined(text: str, name: str) -> Any:
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names = {"torch": torch, "triton": triton, "tl": tl, "lab": lab, "math": math, "__name__": "answers"}
     names |= {"TensorDescriptor": TensorDescriptor, "triton_op": triton_op, "wrap_triton": wrap_triton}
+    names |= {"gluon": gluon, "gl": gl, "hopper": hopper}
+    names |= {"async_copy": async_copy, "mbarrier": mbarrier, "tma": tma, "fence_async_shared": fence_async_shared}
     exec(compile(text, file, "exec"), names)
     return names[name]

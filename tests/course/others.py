@@ -8,6 +8,13 @@ import triton.language as tl
 from torch.library import triton_op, wrap_triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from tests.course.gluon_others import (  # noqa: F401
+    bias_in_gluon,
+    copy_ahead,
+    ring_of_three,
+    tile_by_tma,
+    turn_in_gluon,
+)
 from tests.course.tensor_core_others import ahead, busy, gluon_attention, gluon_causal, parted  # noqa: F401
 
 
@@ -1173,6 +1180,8 @@ def _find_tile(ends_ptr, out_ptr, experts, tile):
 def tile_table(ends, tile, programs):
     out = torch.zeros((programs, 2), dtype=torch.int32)
     _find_tile[(programs,)](ends, out, ends.numel(), tile)
+
+
 def _delta_of(o_ptr, g_ptr, out_ptr, oh, ot, od, gh, gt, gd, tokens, DIM: tl.constexpr, BLOCK: tl.constexpr):
     """A grid of two dimensions, and the sum as a loop over the channels."""
     head, token = tl.program_id(1), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

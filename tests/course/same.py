@@ -46,6 +46,12 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("no other", "tl.load(x_ptr", STORES_NOTHING),
         ("wrong other", "tl.load(x_ptr", STORES_NOTHING),
     ),
+    "copy_ahead": (("wrong number", "3", "a ring of three buffers, of which two are used"),),
+    "ring_of_three": (
+        ("wrong comparison", "<= steps", "one more load is started, of what is outside of the matrix"),
+        ("wrong number", "4", "a ring of four buffers, of which three are used"),
+        ("half a mask", "k // 3", "a barrier looks at the last bit of a phase alone, on an H100, too"),
+    ),
     "product": (("wrong other", "tl.load", TIMES_ZERO),),
     "ring": (
         ("no mask", "tl.load(x_ptr + (i + 1) % n)", "the remainder is an element, whatever the lane"),

@@ -346,18 +346,18 @@ SWEEPS: dict[str, Callable[[str, bool], Sweep]] = {
 } | narrow_products.SWEEPS
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None, sweeps: dict[str, Callable[[str, bool], Sweep]] = SWEEPS) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gpu.course_sweeps", description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--on", default="gpu", choices=("gpu", "cpu"))
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--only", nargs="*", default=list(SWEEPS))
+    parser.add_argument("--only", nargs="*", default=list(sweeps))
     given = parser.parse_args(arguments)
     device = "cuda" if given.on == "gpu" else "cpu"
     found: dict[str, object] = {}
     for name in given.only:
         with lab.target(given.on):
-            swept = SWEEPS[name](device, given.small)
+            swept = sweeps[name](device, given.small)
         print(name, swept, sep="\n", flush=True)
         found[name] = asdict(swept)
         # What has been measured is kept when a later one fails.

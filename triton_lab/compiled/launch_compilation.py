@@ -73,6 +73,11 @@ def _attempt(launch: Recorded, target: Architecture, options: Mapping[str, Any])
         return error
 
 
+def is_gluon(launch: Recorded) -> bool:
+    """Whether the kernel was written in Gluon: then its module has layouts from the start."""
+    return _GLUON in launch.executable.plan.text
+
+
 def compiled_plan(launch: Recorded, target: str | Architecture, options: Mapping[str, Any] = {}) -> Compiled:
     """Compile the kernel from the launch's operations, without its source; ``options`` are Triton's.
 
@@ -83,7 +88,7 @@ def compiled_plan(launch: Recorded, target: str | Architecture, options: Mapping
 
     chosen = options_of(make_backend(architecture.target), architecture, options) if options else {}
     module = without_marker(launch.executable.plan.text)
-    language = "GLUON" if _GLUON in module else "TRITON"
+    language = "GLUON" if is_gluon(launch) else "TRITON"
     request = Request(launch.kernel, architecture, module, json.dumps(chosen, sort_keys=True), language)
     outcome = disk_cache.find(request)
     if outcome is None:

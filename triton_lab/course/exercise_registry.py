@@ -34,6 +34,8 @@ PAGES = {
     "18": "persistent",
     "19": "attention",
     "20": "clinic",
+    "30": "gluon_tiles",
+    "31": "gluon_copies",
     "32": "gluon_products",
     "33": "gluon_attention",
     "34": "profiling",

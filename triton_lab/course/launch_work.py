@@ -1,8 +1,9 @@
-"""Requirements on the work of a launch, read from its record: programs, bytes moved, reuse."""
+"""Requirements on the work of a launch, from its record: programs, bytes, sectors, bank conflicts, waits."""
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _LONG = 10_000  # elements of a row that do not fit into a block
 _MEASURED = 2048  # elements: with fewer, most sectors are shared with other data, and are not counted
 _GRID = 16  # programs of a launcher that does not depend on the size
+_LONG_LOOP = 4  # reads: in shorter loops most steps are the first ones and the last ones
 
 Requirement = Callable[[Sequence["Launch"], Inputs], str]
 """Says what is wrong with the work of the launches that an answer made from its inputs; "" if nothing is."""
@@ -187,6 +189,14 @@ def atomics(most: Callable[[Inputs], int]) -> Requirement:
     return wrong
 
 
+def described(launches: Sequence[Launch], inputs: Inputs) -> str:
+    """Require that tensors are reached through descriptors, made by the launcher or by the kernel."""
+    launch = launches[-1]
+    if "make_tensor_descriptor" in launch.source or all(one.kind != "tensor" for one in launch.arguments):
+        return ""
+    return _("it gets pointers; make descriptors with TensorDescriptor.from_tensor(tensor, [rows, columns])")
+
+
 def few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
     """Limit the sectors of loads and of stores on an H100 to twice those in which the elements of ``x`` lie, and one
     more for each row and each column: a run of neighbours that begins within a sector touches one sector more.
@@ -218,3 +228,69 @@ def few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
                 ideal=messages.number(ideal),
             )
     return ""
+
+
+def in_gluon(launches: Sequence[Launch], inputs: Inputs) -> str:
+    """Require kernels of Gluon."""
+    from triton_lab.compiled.launch_compilation import is_gluon
+
+    found = next((launch for launch in launches if not is_gluon(launch)), None)
+    if found is None:
+        return ""
+    return _("{kernel} is a kernel of Triton: write it with @gluon.jit").format(kernel=found.kernel)
+
+
+def without_conflicts(launches: Sequence[Launch], inputs: Inputs) -> str:
+    """Require that no access to shared memory has bank conflicts."""
+    for launch in launches:
+        for found in launch.findings:
+            if found.kind == "bank-conflicts":
+                return found.message.rstrip(".")
+    return ""
+
+
+def ahead(least: int, queue: str) -> Requirement:
+    """Require that while a buffer is read, ``least`` operations of this queue (see `WORKERS`) may still run, in most
+    steps.
+
+    Operations end as late as the waits allow, so what is pending then is what the kernel lets run.
+    """
+
+    def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
+        from triton_lab.launch.maps.pipeline_film import WORKERS
+
+        if inputs["x"].numel() < _MEASURED:
+            return ""
+        found = [_pending(launch, queue) for launch in launches]
+        worker = translated(WORKERS[queue])
+        if not any(found):
+            return _("it reads no buffer after the start of its first operation of this kind: {worker}").format(
+                worker=worker
+            )
+        long = [one for one in found if len(one) >= _LONG_LOOP * least]
+        usual = max((int(statistics.median(one)) for one in long), default=least)
+        if usual >= least:
+            return ""
+        return _("while it reads a buffer, {usual} of {worker} can run; there must be {least}").format(
+            usual=messages.number(usual), worker=worker, least=messages.number(least)
+        )
+
+    return wrong
+
+
+def _pending(launch: Launch, queue: str) -> list[int]:
+    """For each time that the first program reads a buffer, the operations of ``queue`` that have not ended."""
+    from triton_lab.launch.maps.pipeline_film import PipelineFilm
+
+    running: set[int] = set()
+    found: list[int] = []
+    begun = False
+    for event in PipelineFilm(launch).events:
+        if event.kind == "issued" and event.queue == queue:
+            running.add(event.work)
+            begun = True
+        elif event.kind == "landed":
+            running.discard(event.work)
+        elif event.kind == "read" and begun:
+            found.append(len(running))
+    return found

@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import triton_lab as lab
+from tests.gluon import cases
 from tests.kernels import double
 from tests.launch.comparison.kernels import copied, exponential, recorded
 from triton_lab.backend.plugin import launcher
@@ -279,3 +280,11 @@ def test_a_file_of_before_says_why_it_cannot_be_compiled() -> None:
     launch.compiled = (None, None)
     with pytest.raises(lab.CannotReplay, match="softmax_kernel"):
         launch.compile("sm_90")
+
+
+@pytest.mark.parametrize("name", ["copies", "copies_to_a_barrier"])
+def test_a_launch_with_copies_into_shared_memory_is_loaded(name: str, tmp_path: Path) -> None:
+    launch = recorded(lambda: cases.launch(next(one for one in cases.cases(1) if one.kernel == name)))
+    loaded = again(launch, tmp_path)
+    assert [str(one) for one in loaded.findings] == [str(one) for one in launch.findings]
+    assert lab.compare(launch, loaded).verdict == "bit-equal"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
-from triton_lab.course.launch_work import launched, once, programs
-from triton_lab.launch.launch import Launch
+from triton_lab.course.launch_work import described, launched, once, programs
 from triton_lab.localization import N_, _
 
 _PLACES, _TILES = 132, 200
@@ -17,14 +14,6 @@ _PLACES, _TILES = 132, 200
 
 def _product(a: Any, b: Any) -> Any:
     return (a.double() @ b.double()).to(a.dtype)
-
-
-def _described(launches: Sequence[Launch], inputs: Inputs) -> str:
-    """Require that tensors are reached through descriptors, made by the launcher or by the kernel."""
-    launch = launches[-1]
-    if "make_tensor_descriptor" in launch.source or all(one.kind != "tensor" for one in launch.arguments):
-        return ""
-    return _("it gets pointers; make descriptors with TensorDescriptor.from_tensor(tensor, [rows, columns])")
 
 
 def _pair(m: int, k: int, n: int, **options: Any) -> Case:
@@ -83,7 +72,7 @@ EXERCISES = (
         ),
         contiguous=True,
         reference=lambda x: x.t().contiguous(),
-        work=(launched(), once("x"), _described),
+        work=(launched(), once("x"), described),
     ),
     Task(
         "persistent_product",
@@ -109,6 +98,6 @@ EXERCISES = (
         ),
         reference=_product,
         tolerance=(1e-4, 1e-4),
-        work=(launched(), programs(lambda inputs: 4), _described),
+        work=(launched(), programs(lambda inputs: 4), described),
     ),
 )

@@ -228,6 +228,10 @@ def _fit(op: Op, function: Function) -> bool:
         start, end = op.attributes.get("start"), op.attributes.get("end")
         return isinstance(start, int) and isinstance(end, int) and given == [(end - start,)]
     if name.startswith(("arith.", "math.")) or name in _ELEMENTWISE:
+        effect = traits.of(name).effect
+        if effect is not None and effect.result == "token":  # a copy into a buffer: the token has no lanes
+            types = [function.types[value] for value in op.operands]
+            return len({type.shape or (type.pointee or type).shape for type in types}) <= 1
         return len({*taken, *given}) <= 1
     if name == "tt.broadcast":
         (one,), (whole,) = taken, given

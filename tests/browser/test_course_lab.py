@@ -1,16 +1,34 @@
-"""Every notebook of the course as a reader meets it: run in JupyterLab, each of its pictures drawn and live."""
+"""Every notebook of the course as a reader meets it: run, and each of its pictures drawn.
+
+JupyterLab runs those that have all kinds of pictures among them. The others are run by a kernel, and their pictures are
+drawn in a page without JupyterLab, for half of the time.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.lab import Lab
-from tests.notebooks.course import sources
+from tests.browser.test_site import MISSING
+from tests.notebooks.course import FOLDER, executed, sources
 from tests.notebooks.test_course import is_fit_to_store
+from tests.preloading import offer_kernel
+from tests.views.unpacking import unpacked
+from triton_lab.views.notebook_output import SCENE
+from triton_lab.views.script_bundle import SITE, script, stylesheet
+
+IN_JUPYTERLAB = (
+    *("04_masks", "07_reductions", "10_order_and_autotuning"),
+    *("14_polyhedra", "15_scheduling", "17_machine_code"),
+)
+ELSEWHERE = [source.stem for source in sources() if source.stem not in IN_JUPYTERLAB]
 
 # Kinds of output of each cell, and how many lines of an error it shows.
 _OUTPUTS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells].map(cell =>
@@ -18,7 +36,57 @@ _OUTPUTS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cell
     output.output_type === 'error' ? `error: ${output.evalue}` : Object.keys(output.data ?? {}).join(' ')) : [])"""
 
 
-@pytest.mark.parametrize("name", [source.stem for source in sources()])
+def scenes_of(notebook: Any) -> list[str]:
+    """The pictures of a notebook, packed as it keeps them."""
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
+    return [data[SCENE]["scene"] for output in outputs if SCENE in (data := output.get("data", {}))]
+
+
+def test_jupyterlab_draws_every_kind_of_picture() -> None:
+    kinds = {
+        path.stem: {unpacked(scene)["kind"] for scene in scenes_of(nbformat.read(path, as_version=4))}
+        for path in (source.with_suffix(".ipynb") for source in sources())
+    }
+    drawn = set().union(*(kinds[name] for name in IN_JUPYTERLAB))
+    assert {name: found - drawn for name, found in kinds.items() if found - drawn} == {}
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """An empty page with no network, whose console must be clean; beside it, kernels start with all imported."""
+    folder = tmp_path_factory.mktemp("share")
+    offer_kernel(folder)
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(folder))
+        yield page
+    context.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_notebook_runs_and_all_its_pictures_are_drawn(page: Page, tmp_path: Path, name: str) -> None:
+    notebook = executed(FOLDER / f"{name}.py")
+    is_fit_to_store(notebook)
+    pictures = "".join(
+        f'<div class="triton-lab-picture"><script type="application/gzip">{scene}</script></div>'
+        for scene in scenes_of(notebook)
+    )
+    (tmp_path / "page.html").write_text(
+        f'<!doctype html><meta charset="utf-8"><style>{stylesheet()}</style>{pictures}'
+        f'<script type="module">{script(SITE)}</script>',
+        encoding="utf-8",
+    )
+    page.goto((tmp_path / "page.html").as_uri())
+    expect(page.locator(".triton-lab-picture").first).to_be_attached()
+    assert page.evaluate(MISSING) == []
+
+
+@pytest.mark.parametrize("name", IN_JUPYTERLAB)
 def test_all_pictures_of_a_notebook_are_drawn(lab: Lab, name: str) -> None:
     notebook = lab.open(f"{name}.ipynb")
     notebook.run_all()

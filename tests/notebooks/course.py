@@ -37,7 +37,12 @@ def executed(source: Path) -> nbformat.NotebookNode:
     notebook = nbformat.from_dict(marked(notebook, source.stem))
     resources = {"metadata": {"path": str(source.parent)}}
     client = NotebookClient(
-        notebook, timeout=CELL_SECONDS, record_timing=False, resources=resources, store_widget_state=False
+        notebook,
+        timeout=CELL_SECONDS,
+        record_timing=False,
+        resources=resources,
+        store_widget_state=False,
+        shutdown_kernel="immediate",
     )
     with tempfile.TemporaryDirectory() as folder:
         # What a reader has solved begins with nothing, and the folder of the notebooks stays as it is.

@@ -26,8 +26,8 @@ MODELS = {
     "perceptron": (nn.Sequential(linear, nn.GELU(), norm, nn.Linear(33, 7)), [torch.randn(5, 19)]),
     "attention": (nn.MultiheadAttention(16, 4, batch_first=True), [torch.randn(2, 9, 16)] * 3),
     "convolution": (
-        nn.Sequential(nn.Conv2d(3, 5, 3), nn.BatchNorm2d(5), nn.ReLU(), nn.MaxPool2d(2)),
-        [torch.randn(2, 3, 16, 16)],
+        nn.Sequential(nn.Conv1d(3, 5, 3), nn.BatchNorm1d(5), nn.ReLU(), nn.MaxPool1d(2)),
+        [torch.randn(2, 3, 18)],
     ),
     "embedding": (
         nn.Sequential(nn.Embedding(50, 12), nn.RMSNorm(12), nn.Linear(12, 3), nn.Softmax(-1)),

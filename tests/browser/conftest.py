@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, ViewportSize, expect
 
 from tests.browser.lab import VIEWPORT, Lab
 from tests.browser.server import JupyterServer, serve
@@ -84,31 +84,57 @@ def _unless_to_a_file(take: Callable[..., bytes]) -> Callable[..., bytes]:
     return taken
 
 
+SIZE: ViewportSize = {"width": 900, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def windows(browser: Browser) -> Iterator[list[Page]]:
+    """A page for the views of a module, as the last test left it: a new one takes as long as to draw most views."""
+    context = browser.new_context(viewport=SIZE)
+    yield [context.new_page()]
+    context.close()
+
+
 @pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+def show(windows: list[Page], tmp_path: Path) -> Iterator[Callable[..., Page]]:
     """Opens a view as a page of its own; at the end the console must be clean."""
-    context = browser.new_context(viewport={"width": 900, "height": 900})
+    context = windows[0].context
     complaints: list[str] = []
+    used: list[Page] = []
+
+    def complain(message: ConsoleMessage | Error) -> None:
+        if isinstance(message, Error) or message.type == "error":
+            complaints.append(str(message))
 
     def opened(view: View, theme: style.Theme = style.LIGHT) -> Page:
         path = tmp_path / "view.html"
         path.write_text(page_of(view, theme), encoding="utf-8")
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page = context.new_page() if used or windows[0].is_closed() else windows[0]
+        used.append(page)
+        page.set_viewport_size(SIZE)
+        page.emulate_media(color_scheme="null", reduced_motion="null")
+        page.mouse.move(0, 0)
+        page.on("console", complain)
+        page.on("pageerror", complain)
         page.goto(path.as_uri())
         page.wait_for_selector(".tl-view[data-theme]")
         return page
 
     yield opened
-    context.close()
+    for page in used:
+        page.remove_listener("console", complain)
+        page.remove_listener("pageerror", complain)
+    for page in used[1:]:
+        page.close()
+    if windows[0].is_closed():
+        windows[0] = context.new_page()
     assert complaints == []
 
 
 @pytest.fixture
 def live(browser: Browser) -> Iterator[Callable[..., Page]]:
     """Opens a view as a widget with a kernel behind it; at the end the console must be clean."""
-    context = browser.new_context(viewport={"width": 900, "height": 900})
+    context = browser.new_context(viewport=SIZE)
     complaints: list[str] = []
 
     def carried(scene: Any) -> tuple[Any, list[str]]:

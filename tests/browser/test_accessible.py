@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,13 @@ VIEWS: dict[str, Callable[[], View]] = {
     "race": race,
     "matmul": lambda: Card(launches_of(example("matmul_float32"))[0], SHOWN),
 }
+
+
+@cache
+def made(name: str) -> View:
+    return VIEWS[name]()
+
+
 # Every element that takes the focus, as the Tab key comes to them: what it is, and whether somebody can tell.
 _FOCUSED = """() => {
   const { activeElement: at } = document;
@@ -91,7 +99,7 @@ def found(page: Page, rules: Sequence[str] = (), root: str = "body") -> dict[str
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_axe_finds_nothing_serious(show: Open, name: str) -> None:
-    view = VIEWS[name]()
+    view = made(name)
     assert found(show(view)) == {}
     # Another theme changes colours alone.
     assert found(show(view, style.DARK), ["color-contrast"]) == {}
@@ -110,7 +118,7 @@ def test_words_can_be_read_in_the_colours_of_jupyterlab(show: Open, theme: str) 
 
 
 def test_operations_of_a_lazy_graph_are_reached_by_keyboard(show: Open) -> None:
-    page = show(VIEWS["lazy"]())
+    page = show(made("lazy"))
     graph, told = page.get_by_role("group", name="arrow keys go through its operations"), page.get_by_role("status")
     graph.focus()
     page.keyboard.press("ArrowRight")
@@ -126,7 +134,7 @@ def test_operations_of_a_lazy_graph_are_reached_by_keyboard(show: Open) -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_tab_key_gets_in_and_out_and_every_stop_has_a_name(show: Open, name: str) -> None:
-    page = show(VIEWS[name]())
+    page = show(made(name))
     page.evaluate("() => document.querySelectorAll('.tl-view details').forEach(each => (each.open = true))")
     stops = []
     page.keyboard.press("Tab")

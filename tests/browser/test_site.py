@@ -45,8 +45,8 @@ def page(browser: Browser) -> Iterator[Page]:
     assert complaints == []
 
 
-# Scrolls to each picture of a page, at once: the theme would scroll smoothly, and draw each frame on the way. Resolves to
-# the numbers of those that are not drawn in time, or say that they are damaged.
+# Scrolls to each picture of a page, at once: the theme would scroll smoothly, and draw each frame on the way. Resolves
+# to the numbers of those that are not drawn in time, or say that they are damaged.
 MISSING = """async () => {
   const missing = [];
   for (const [number, picture] of [...document.querySelectorAll('.triton-lab-picture')].entries()) {

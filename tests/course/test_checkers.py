@@ -81,6 +81,7 @@ def test_wrong_answers_are_rejected(one: Task) -> None:
 
 
 @each_task
+@pytest.mark.usefixtures("no_reason")
 def test_what_is_no_kernels_work_is_rejected(one: Task, wording: Wording) -> None:
     """The reference itself, a sample's answer for all, and nothing."""
     first = one.cases[0].made(0)

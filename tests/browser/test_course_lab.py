@@ -26,7 +26,7 @@ from triton_lab.views.script_bundle import SITE, script, stylesheet
 
 IN_JUPYTERLAB = (
     *("04_masks", "07_reductions", "10_order_and_autotuning"),
-    *("14_polyhedra", "15_scheduling", "17_machine_code"),
+    *("14_polyhedra", "15_scheduling", "17_machine_code", "32_gluon_tensor_cores"),
 )
 ELSEWHERE = [source.stem for source in sources() if source.stem not in IN_JUPYTERLAB]
 
@@ -52,25 +52,31 @@ def test_jupyterlab_draws_every_kind_of_picture() -> None:
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """An empty page with no network, whose console must be clean; beside it, kernels start with all imported."""
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A `JUPYTER_PATH` whose kernels start with all imported."""
     folder = tmp_path_factory.mktemp("share")
     offer_kernel(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """An empty page with no network, whose console must be clean."""
     context = browser.new_context(offline=True)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JUPYTER_PATH", str(folder))
-        yield page
+    yield page
     context.close()
     assert complaints == []
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_a_notebook_runs_and_all_its_pictures_are_drawn(page: Page, tmp_path: Path, name: str) -> None:
-    notebook = executed(FOLDER / f"{name}.py")
+def test_a_notebook_runs_and_all_its_pictures_are_drawn(page: Page, kernels: str, tmp_path: Path, name: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", kernels)
+        notebook = executed(FOLDER / f"{name}.py")
     is_fit_to_store(notebook)
     pictures = "".join(
         f'<div class="triton-lab-picture"><script type="application/gzip">{scene}</script></div>'

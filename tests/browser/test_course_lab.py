@@ -25,7 +25,7 @@ from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.script_bundle import SITE, script, stylesheet
 
 IN_JUPYTERLAB = (
-    *("04_masks", "07_reductions", "10_order_and_autotuning"),
+    *("03_storage", "05_dtypes", "07_reductions", "10_order_and_autotuning", "11_atomics"),
     *("14_polyhedra", "15_scheduling", "17_machine_code", "32_gluon_tensor_cores"),
 )
 ELSEWHERE = [source.stem for source in sources() if source.stem not in IN_JUPYTERLAB]

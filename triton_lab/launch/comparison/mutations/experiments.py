@@ -30,6 +30,7 @@ from triton_lab.launch.comparison.mutations.operator_edits import OperatorEdits
 from triton_lab.launch.comparison.mutations.order_edits import OrderEdits
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.replicas.replaced_values import replaced_values
 from triton_lab.launch.comparison.probe import Probe
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Experiments(
         yield self.variables(alike=True, stored=True)
         *likely, of_two = matches(self, probe)
         yield from likely
+        yield replaced_values(self, probe, composed=False)
         yield _all(self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders())
         yield _all(self.starts(), self.constants(near=True))
         yield fitted_factors(self, probe, ratios=False)
@@ -89,6 +91,7 @@ class Experiments(
         yield _all(self.factors(everywhere=False), self.negated(), self.opposites())
         yield _all(self.constants(near=False), fitted_constants(self, probe))
         yield self.variables(alike=True)
+        yield replaced_values(self, probe, composed=True)
         yield of_two
         yield self.shifted()
         yield _all(self.left_out(), self.masks(), self.elements_on(), self.iterations(by_step=False), self.swapped())

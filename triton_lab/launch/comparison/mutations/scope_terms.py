@@ -43,7 +43,7 @@ class ScopeTerm:
 
 
 # What may be made of one value: the words, the numbers, and the operations with a number before or behind.
-_FUNCTIONS: Sequence[tuple[str, Callable[[Array], Array], tuple[tuple[str, float | None, bool], ...]]] = (
+FUNCTIONS: Sequence[tuple[str, Callable[[Array], Array], tuple[tuple[str, float | None, bool], ...]]] = (
     ("1 - {}", lambda x: 1 - x, (("arith.subf", 1.0, True),)),
     ("1 + {}", lambda x: 1 + x, (("arith.addf", 1.0, False),)),
     ("1 / {}", lambda x: 1 / x, (("arith.divf", 1.0, True),)),
@@ -76,7 +76,7 @@ _PAIRS: Sequence[tuple[str, Callable[[Array, Array], Array], str]] = (
 
 def functions(term: ScopeTerm, of_one_number: bool = False) -> Iterator[ScopeTerm]:
     """Functions of a term; ``of_one_number``: only those that are likely even then."""
-    for k, (told, function, steps) in enumerate(_FUNCTIONS):
+    for k, (told, function, steps) in enumerate(FUNCTIONS):
         if k < _LIKELY or not of_one_number:
             with np.errstate(all="ignore"):
                 yield ScopeTerm(told.format(term.name), function(term.numbers), _applied(term, steps), k < _LIKELY)

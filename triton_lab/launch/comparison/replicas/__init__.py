@@ -1,0 +1,5 @@
+"""Many changes of one value, tried in one run: each has its own copies of the programs, and its own numbers there.
+
+In: a kernel and a probe. Out: switches (`numerics.Switch`) whose numbers fit. Read `replica_run` (how they are tried)
+first, then `replaced_values` (where, and in what order), `expression` and `grammar` (what is tried).
+"""

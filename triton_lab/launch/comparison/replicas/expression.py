@@ -1,0 +1,176 @@
+"""`Expression`: what may be written in place of a value, with its numbers and the operations that compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.ir import Op, Type
+from triton_lab.ir.plan_edits import Editor
+from triton_lab.launch.comparison.mutations.value_conversion import converted
+
+Array = NDArray[Any]
+# A value of the kernel by number, and the axis along which a row of numbers is spread over a block (None: as it is).
+Source = tuple[int, int | None]
+# The numbers of a source in some programs, ``(programs, *block)``.
+Numbers = Callable[[Source], Array]
+
+OWN: Source = (-1, None)
+"""The value that the expression stands in place of."""
+_NONE: Mapping[str, Any] = {}
+
+
+@dataclass
+class Steps:
+    """The operations of an edit near ``near``, one after the other; ``own`` is the value that they replace."""
+
+    editor: Editor
+    near: Op
+    own: int
+    made: list[Op] = field(default_factory=list)
+
+    def then(self, name: str, operands: tuple[int, ...], type: Type, attributes: Mapping[str, Any] = _NONE) -> int:
+        """One more operation, and the value that it gives."""
+        self.made.append(self.editor.op(self.near, name, operands, type, attributes))
+        return self.made[-1].results[0]
+
+    def constant(self, value: float, type: Type) -> int:
+        """A number in all lanes."""
+        self.made.append(self.editor.constant(self.near, value, type))
+        return self.made[-1].results[0]
+
+    def given(self, source: Source, type: Type) -> int:
+        """A value of the kernel, spread and cast to ``type``."""
+        number, axis = source
+        if number == OWN[0]:
+            number = self.own
+        held = self.editor.type(number)
+        if axis is not None:
+            shape = (*held.shape[:axis], 1, *held.shape[axis:])
+            number = self.then("tt.expand_dims", (number,), replace(held, shape=shape), {"axis": axis})
+        ops, number = converted(self.editor, self.near, number, type)
+        self.made += ops
+        return number
+
+
+@dataclass(frozen=True)
+class Expression:
+    """``name`` as it would be written; ``cost`` is how much of it there is; ``joined``: it needs parentheses."""
+
+    name: str
+    numbers: Callable[[Numbers], Any]
+    make: Callable[[Steps, Type], int]  # in lanes of this type
+    cost: int = 1
+    joined: bool = False
+    own: bool = False  # whether it takes the value that it stands in place of
+    cause: str = ""
+    title: str = ""  # instead of "... instead of ..."
+
+    @property
+    def inner(self) -> str:
+        """The name within another expression."""
+        return f"({self.name})" if self.joined else self.name
+
+
+def of_value(name: str, source: Source) -> Expression:
+    """A value of the kernel."""
+    return Expression(
+        name, lambda numbers: numbers(source), lambda steps, type: steps.given(source, type), own=source == OWN
+    )
+
+
+def of_number(value: float, name: str = "") -> Expression:
+    """A constant; one without a ``name`` is seldom what is missing."""
+    return Expression(name or f"{value:g}", lambda _numbers: value, lambda steps, type: steps.constant(value, type))
+
+
+def joined(
+    told: str, function: Callable[[Any, Any], Any], name: str, one: Expression, two: Expression, **more: Any
+) -> Expression:
+    """``one`` and ``two`` joined by the operation ``name``, which computes ``function``; ``told`` has places for both."""
+
+    def make(steps: Steps, type: Type) -> int:
+        return steps.then(name, (one.make(steps, type), two.make(steps, type)), type)
+
+    return Expression(
+        told.format(one.inner, two.inner),
+        lambda numbers: function(one.numbers(numbers), two.numbers(numbers)),
+        make,
+        one.cost + two.cost,
+        joined="(" not in told,
+        own=one.own or two.own,
+        **more,
+    )
+
+
+def applied(
+    told: str, function: Callable[[Any], Any], steps_of: tuple[tuple[str, float | None, bool], ...], one: Expression
+) -> Expression:
+    """Some operations, each with a number before or behind (see `scope_terms`), applied to ``one``."""
+
+    def make(steps: Steps, type: Type) -> int:
+        number = one.make(steps, type)
+        for name, other, first in steps_of:
+            if other is None:
+                number = steps.then(name, (number,), type)
+            else:
+                held = steps.constant(other, type)
+                number = steps.then(name, (held, number) if first else (number, held), type)
+        return number
+
+    name = told.format(one.inner if not told.startswith("tl.") else one.name)
+    return Expression(
+        name,
+        lambda numbers: function(one.numbers(numbers)),
+        make,
+        one.cost + 1,
+        joined=not told.startswith("tl."),
+        own=one.own,
+    )
+
+
+def compared(sign: str, one: Expression, two: Expression, lanes: Type) -> Expression:
+    """A comparison of two expressions of ``lanes``, which are whole numbers or floats."""
+    predicates = _FLOATS if lanes.is_float else _WHOLE
+    name = "arith.cmpf" if lanes.is_float else "arith.cmpi"
+
+    def make(steps: Steps, type: Type) -> int:
+        sides = (one.make(steps, lanes), two.make(steps, lanes))
+        return steps.then(name, sides, replace(lanes, element="i1"), {"predicate": predicates[sign]})
+
+    function = COMPARED[sign]
+    return Expression(
+        f"{one.inner} {sign} {two.inner}",
+        lambda numbers: function(one.numbers(numbers), two.numbers(numbers)),
+        make,
+        one.cost + two.cost,
+        joined=True,
+        own=one.own or two.own,
+    )
+
+
+def chosen(condition: Expression, one: Expression, other: float, told: str) -> Expression:
+    """``one`` where the condition holds, and the number ``other``, written ``told``, elsewhere."""
+
+    def make(steps: Steps, type: Type) -> int:
+        truth = condition.make(steps, replace(type, element="i1"))
+        return steps.then("arith.select", (truth, one.make(steps, type), steps.constant(other, type)), type)
+
+    return Expression(
+        f"tl.where({condition.name}, {one.name}, {told})",
+        lambda numbers: np.where(condition.numbers(numbers), one.numbers(numbers), other),
+        make,
+        condition.cost + one.cost + 1,
+        own=one.own,
+    )
+
+
+COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
+}  # fmt: skip
+_WHOLE = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
+_FLOATS = {"==": 1, ">": 2, ">=": 3, "<": 4, "<=": 5, "!=": 13}

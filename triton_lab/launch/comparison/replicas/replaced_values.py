@@ -1,0 +1,100 @@
+"""`replaced_values`: the switches that put an expression in place of a value, of those whose numbers fit in copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from triton_lab.ir import Op, traits
+from triton_lab.ir.plan_edits import Editor
+from triton_lab.ir.traits import Kind
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.probe import Probe
+from triton_lab.launch.comparison.replicas.expression import Expression, Steps
+from triton_lab.launch.comparison.replicas.grammar import Grammar
+from triton_lab.launch.comparison.replicas.replica_run import Place, Replicas
+from triton_lab.localization import _
+
+_EACH = 3  # switches for one place
+
+
+def replaced_values(scope: KernelScope, probe: Probe, composed: bool) -> Iterator[Switch]:
+    """Those with one more value, number or function than stands there, or (``composed``) with two more.
+
+    Those that say the least more come first.
+    """
+    replicas = Replicas.of(scope, probe)
+    found: list[tuple[int, Switch]] = []
+    for place in places(scope) if replicas is not None else ():
+        grammar = Grammar(scope, place)
+        tried = list(grammar.composed() if composed else grammar.simple())
+        fitting = replicas.fitting(place, tried) if replicas is not None else []
+        found += [(one.cost, _switch(scope, place, one)) for one in sorted(fitting, key=lambda each: each.cost)[:_EACH]]
+    yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0]))
+
+
+def places(scope: KernelScope) -> Iterator[Place]:
+    """The values that may be replaced, those nearest to the stores first: everywhere, on one line, and at one use."""
+    count: dict[int, list[tuple[Op, int]]] = {}
+    for op in scope.function.walk():
+        for k, number in enumerate(op.operands):
+            count.setdefault(number, []).append((op, k))
+    together: dict[tuple[Op, int], list[tuple[Op, int]]] = {}
+    for group in scope.together():
+        together[group[0]] = sorted(group, key=lambda use: scope.place[use[0].index])
+    counted = {one for op in scope.ops if op.name == "scf.for" for one in op.regions[0].blocks[0].arguments}
+    seen = set()
+    for op, k in scope.uses():
+        number = op.operands[k]
+        type, maker = scope.type(number), scope.made.get(number)
+        if type.is_pointer or type.is_opaque:
+            continue
+        if len(count[number]) > 1 and number not in seen:
+            seen.add(number)
+            every = sorted(count[number], key=lambda use: scope.place[use[0].index])
+            if number in counted and all(use[0].index in scope.scope for use in every):
+                yield Place(number, every[0][0], tuple(every))
+            elif maker is not None and not maker.regions and maker.index not in scope.library:
+                if maker.name != "arith.constant":
+                    yield Place(number, maker)
+        group = together.get((op, k), [])
+        if group and len(group) < len(count[number]):
+            yield Place(number, group[0][0], tuple(group))
+        if not _hands_on(op):
+            yield Place(number, op, ((op, k),))
+
+
+def _hands_on(op: Op) -> bool:
+    trait = traits.of(op.name)
+    return trait.kind in (Kind.MOVES, Kind.CASTS) and len(op.operands) == 1
+
+
+def _switch(scope: KernelScope, place: Place, one: Expression) -> Switch:
+    title = one.title or _("{one} instead of {other}").format(one=one.name, other=scope.called(place.number))
+    ops = frozenset(op.index for op, _k in place.uses) or frozenset({place.op.index})
+    return Switch(title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)), ops=ops)
+
+
+def where(scope: KernelScope, place: Place) -> str:
+    """The line of the use; and where the value is made for it alone, that line, where it may be changed as well."""
+    if not place.uses:
+        return scope.where(place.op)
+    (op, k), *_others = place.uses
+    maker = scope.made.get(place.number)
+    users = [each for each in scope.function.walk() if place.number in each.operands]
+    alone = maker is not None and len(users) == 1 and place.number in scope.names
+    made = [maker] if maker is not None and alone and maker.index not in scope.library else []
+    return scope.where_given(op, k, *made)
+
+
+def _making(one: Expression) -> Callable[[Editor, Op, int], list[Op]]:
+    def made(editor: Editor, op: Op, own: int) -> list[Op]:
+        type, steps = editor.type(own), Steps(editor, op, own)
+        number = one.make(steps, type)
+        if not steps.made or steps.made[-1].results != (number,):
+            # What only stands in for the value is copied, so that there is an operation to give it.
+            name = "arith.andi" if type.bits == 1 else "arith.maxnumf" if type.is_float else "arith.maxsi"
+            steps.then(name, (number, number), type)
+        return steps.made
+
+    return made

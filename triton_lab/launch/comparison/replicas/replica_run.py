@@ -1,0 +1,263 @@
+"""`Replicas`: runs a few programs many times in one replay, each time with another number in place of one value.
+
+The copies of the programs have numbers of their own, a grid apart from those of others, so that program ids are the
+same. What each copy stores is compared with what was expected. A copy that leaves memory is not stopped: its lanes
+there are masked off. All that is said of a copy is confirmed by a run of the edited kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.op_registry import Implementation
+from triton_lab.interpreter.runtime_values import Value, spread
+from triton_lab.ir import Op, Type, effects
+from triton_lab.ir.plan_edits import Edit, Editor, edited, with_operand
+from triton_lab.launch.access import elements_at
+from triton_lab.launch.comparison.interpreter_changes import REDIRECTED, ChangedAccess, on, table_of
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
+from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
+from triton_lab.launch.comparison.probe import Probe
+from triton_lab.launch.comparison.replicas.expression import OWN, Expression, Source
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import replay
+
+Array = NDArray[Any]
+
+_STAND_IN = "arith.negf"
+_LANES = 1 << 20  # of all copies of a block together
+_PROGRAMS = 4  # that are copied, at most
+_NEAR, _NARROW, _ROUNDINGS = 2e-4, 2.0**-6, 64
+
+
+@dataclass(frozen=True)
+class Place:
+    """A value where it is taken: by operands of some operations, or (no ``uses``) everywhere after ``op`` made it.
+
+    What may be written there is what ``op`` may use, the first of the operations.
+    """
+
+    number: int
+    op: Op
+    uses: tuple[tuple[Op, int], ...] = ()
+
+    def edits(self, made: Callable[[Editor, Op, int], list[Op]]) -> tuple[tuple[int, Edit], ...]:
+        """The edits that put the last of the operations which ``made`` gives for the value in its place."""
+        if not self.uses:
+            return ((self.op.index, lambda editor, op: _with_result(editor, op, self.number, made)),)
+        return tuple((op.index, _with_operand(k, made)) for op, k in self.uses)
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """By element of an argument: what was expected, and how far a result may be from it."""
+
+    address: int
+    numbers: Array
+    allowed: Array
+
+
+@dataclass
+class Replicas:
+    """The programs of ``probe``, copied."""
+
+    scope: KernelScope
+    probe: Probe
+    programs: Array
+    expected: dict[str, _Expected]
+
+    @classmethod
+    def of(cls, scope: KernelScope, probe: Probe) -> Replicas | None:
+        """None for a kernel whose programs make results together, or wait for each other."""
+        launch = scope.launch
+        stores = [op for op in scope.function.walk() if effects.writes(op)]
+        programs = np.arange(launch.programs) if probe.programs is None else probe.programs
+        if launch.executable.waiting_loops or len(programs) > _PROGRAMS or any(op.name != "tt.store" for op in stores):
+            return None
+        narrow = any(type.is_float and type.bits < 32 for type in scope.function.types)
+        expected = {}
+        for name, plain in probe.plain.items():
+            b, a = (wide(np.asarray(each).reshape(-1)) for each in (probe.side.against[name], plain.a))
+            allowed = np.zeros(len(b))
+            if is_float(plain.dtype):
+                finite = np.isfinite(b)
+                greatest = float(np.max(np.abs(b), initial=0.0, where=finite))
+                near, least = (_NARROW if narrow else _NEAR) * greatest, _ROUNDINGS * unit_roundoff(plain.dtype) * greatest
+                wrong = ~np.asarray(plain.explained).reshape(-1)
+                with np.errstate(all="ignore"):
+                    had = np.nan_to_num(np.abs(a - b), nan=np.inf)
+                allowed = np.where(wrong, np.maximum(np.minimum(had / 4, near), least), near)
+                allowed = np.where(finite, allowed, 0.0)
+            expected[name] = _Expected(launch.argument(name).address, b, allowed)
+        return cls(scope, probe, programs, expected)
+
+    def at_most(self, type: Type) -> int:
+        """How many expressions may be tried at once for a value of ``type``."""
+        most = max((int(np.prod(one.shape)) for one in self.scope.function.types), default=1)
+        return max(8, min(256, _LANES // (most * len(self.programs))))
+
+    def fitting(self, place: Place, expressions: Sequence[Expression]) -> list[Expression]:
+        """The expressions in place of the value with which all that the programs store is as expected."""
+        found: list[Expression] = []
+        most = self.at_most(self.scope.type(place.number))
+        for start in range(0, len(expressions), most):
+            found += self._fitting(place, expressions[start : start + most])
+        return found
+
+    def _fitting(self, place: Place, expressions: Sequence[Expression]) -> list[Expression]:
+        launch, scope = self.scope.launch, self.scope
+        plan = launch.executable.plan
+        visible = [number for number in scope.scope.get(place.op.index, ()) if not _is_opaque(scope.type(number))]
+        visible = [number for number in visible if number not in place.op.results]
+
+        def stand_in(editor: Editor, op: Op, own: int) -> list[Op]:
+            made = editor.op(op, _STAND_IN, (own, *visible), editor.type(own))
+            stand_ins.add(made.index)
+            return [made]
+
+        stand_ins: set[int] = set()
+        changed = edited(plan, place.edits(stand_in))
+        type, total = scope.type(place.number), launch.programs
+        dtype = dtype_of(type)
+
+        def numbers(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Array:
+            which = frame.programs // total
+            starts = np.flatnonzero(np.diff(which, prepend=-1))
+            ends = [*starts[1:].tolist(), len(which)]
+            held = dict(zip((OWN[0], *visible), operands, strict=True))
+            known: dict[Source, Array] = {}
+
+            def whole(source: Source) -> Array:
+                if source not in known:
+                    given = type if source == OWN else scope.type(source[0])
+                    known[source] = _laid_out(held[source[0]], given, source[1], type.shape, frame.count)
+                return known[source]
+
+            result = np.empty((frame.count, *type.shape), dtype)
+            with np.errstate(all="ignore"):
+                for start, end in zip(starts.tolist(), ends, strict=True):
+                    copy = int(which[start])
+                    if copy == 0:
+                        result[start:end] = whole(OWN)[start:end]
+                    else:
+                        rows = slice(start, end)
+                        result[rows] = expressions[copy - 1].numbers(lambda source, rows=rows: whole(source)[rows])  # type: ignore[misc]
+            return result
+
+        layers = [{_STAND_IN: on(stand_ins, numbers)}, dict.fromkeys(REDIRECTED, _tolerant)]
+        copies = (np.arange(len(expressions) + 1)[:, None] * total + self.programs[None, :]).reshape(-1)
+        judge = _Judge(self, len(expressions) + 1)
+        try:
+            replay(
+                launch, executable=Executable.of(changed, table_of({}, layers)), access_observer=judge,
+                programs=copies, strict=True,
+            )  # fmt: skip
+        except KernelError:  # numbers that the kernel cannot take
+            return []
+        except Exception:
+            return []
+        return [expressions[k] for k in np.flatnonzero(judge.fits()[1:])]
+
+
+class _Judge(Watcher):
+    """Counts by copy what is stored, and what of it is not as expected."""
+
+    def __init__(self, replicas: Replicas, copies: int) -> None:
+        self._replicas = replicas
+        self._stored, self._bad = np.zeros(copies, np.int64), np.zeros(copies, np.int64)
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        """``op`` stores ``values``."""
+        if kind != "store" or values is None:
+            return
+        scope, launch = self._replicas.scope, self._replicas.scope.launch
+        where = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else np.asarray(pointer)
+        active = True if mask is None else mask.elements() if isinstance(mask, MaskBox) else np.asarray(mask)
+        shape = np.broadcast_shapes(
+            where.shape, values.shape, np.shape(active), (frame.count, *(1,) * (values.ndim - 1))
+        )
+        stored = wide(np.broadcast_to(values, shape))
+        for name in scope.owners(op):
+            expected = self._replicas.expected.get(name)
+            if expected is None:
+                continue
+            element = np.broadcast_to(elements_at(where - expected.address, launch.argument(name)), shape)
+            there = (element >= 0) & active
+            at = np.maximum(element, 0)
+            wanted = expected.numbers[at]
+            with np.errstate(all="ignore"):
+                good = (np.abs(stored - wanted) <= expected.allowed[at]) | (stored == wanted)
+                good |= (stored != stored) & (wanted != wanted)
+            which = frame.programs // launch.programs
+            for counts, lanes in ((self._stored, there), (self._bad, there & ~good)):
+                np.add.at(counts, which, lanes.reshape(len(which), -1).sum(axis=1))
+
+    def fits(self) -> Array:
+        """Which copies store what was expected, where the kernel as it is does not, or stores elsewhere."""
+        apart = (self._bad[0] > 0) | (self._stored != self._stored[0])
+        return np.asarray((self._bad == 0) & (self._stored > 0) & apart)
+
+
+def _laid_out(value: Value, type: Type, axis: int | None, shape: tuple[int, ...], count: int) -> Array:
+    """A value's numbers in all lanes of a block of ``shape``."""
+    given = wide(spread(value, type)) if type.is_float else spread(value, type)
+    if type.is_integer and type.bits > 1:
+        given = given.astype(np.int64)
+    if axis is not None:
+        given = np.expand_dims(given, axis + 1)
+    if given.ndim == 1:
+        given = given.reshape(-1, *(1,) * len(shape))
+    return np.broadcast_to(given, (count, *shape))
+
+
+def _is_opaque(type: Type) -> bool:
+    return type.is_opaque or type.is_pointer
+
+
+def _tolerant(inner: Implementation) -> Implementation:
+    """An access whose lanes outside of memory are masked off."""
+
+    def access(frame: Frame, op: Op, *operands: Value, touch: ChangedAccess | None = None) -> Any:
+        touch = touch or ChangedAccess.of(op, operands)
+        try:
+            return inner(frame, op, *operands, touch=touch)
+        except KernelError as error:
+            if error.fault is None:
+                raise
+            where = touch.where
+            places = where.elements(np.dtype(np.int64)) if isinstance(where, AffineBlock) else where
+            inside = np.zeros(places.shape, np.bool_)
+            for region in frame.machine.memory_for(op).regions:
+                inside |= (places >= region.start) & (places + error.fault.itemsize <= region.stop)
+            return inner(frame, op, *operands, touch=ChangedAccess(places, inside & touch.active()))
+
+    return access
+
+
+def _with_operand(position: int, made: Callable[[Editor, Op, int], list[Op]]) -> Edit:
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        ops = made(editor, op, op.operands[position])
+        return [*ops, *with_operand(position, ops[-1].results[0])(editor, op)]
+
+    return edit
+
+
+def _with_result(
+    editor: Editor, op: Op, number: int, made: Callable[[Editor, Op, int], list[Op]]
+) -> Sequence[Op]:
+    """The operation, and others that make of its result, which they get by another number, that of ``number``."""
+    inner = editor.value(editor.type(number))
+    ops = made(editor, op, inner)
+    ops[-1] = replace(ops[-1], results=(number,))
+    return [replace(op, results=tuple(inner if one == number else one for one in op.results)), *ops]

@@ -40,6 +40,8 @@ Array = NDArray[Any]
 
 # How many different values must become right (fewer may by chance), and for integers how many elements.
 _DISTINCT, _WHOLE = 4, 16
+# Or so many bits of chance: which elements are wrong, and what was expected there.
+_BITS = 24
 # For so many seconds other causes are looked for beside one that would make the kernel unusual.
 RIVALS = 1.0
 # Of a launch that takes so many seconds, each change is run on some programs first.
@@ -273,16 +275,26 @@ def _bytes(found: Sequence[Compared]) -> bytes:
 
 def _telling(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
     """Whether the differing elements (that are right in ``found``) are too many to become right by chance."""
+    bits = 0.0
     for k, one in enumerate(plain):
         wrong = ~one.explained & found[k].same if found else ~one.explained
-        counts = np.unique(np.asarray(wide(one.b))[wrong], return_counts=True)[1]
+        expected = np.asarray(wide(one.b))
+        counts = np.unique(expected[wrong], return_counts=True)[1]
         whole = is_float(one.dtype) or counts.sum() >= _WHOLE
         if (len(counts) >= _DISTINCT and whole) or (len(counts) > 1 and counts.sum() - counts.max() >= _WHOLE):
             return True
         # One number for all of them: then which elements they are is no chance.
         if not found and counts.sum() >= _WHOLE and np.count_nonzero(~wrong) >= _WHOLE:
             return True
-    return False
+        if not found and wrong.any():
+            shares = np.unique(expected, return_counts=True)[1] / expected.size
+            bits += _ways(expected.size, int(counts.sum())) - counts.sum() * math.log2(float((shares**2).sum()))
+    return bits >= _BITS
+
+
+def _ways(count: int, chosen: int) -> float:
+    """In how many ways so many are chosen, in bits."""
+    return (math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)) / math.log(2)
 
 
 def _alike(one: Compared) -> float:

@@ -19,8 +19,9 @@ from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
 
-# How many programs are run, and at how many elements of an argument their results are looked at.
-_PROGRAMS, _ELEMENTS = 2, 1 << 16
+# How many programs are run: more of them, up to a number, while they store few wrong elements. And at how many elements
+# of an argument their results are looked at.
+_PROGRAMS, _MOST, _ENOUGH, _ELEMENTS = 2, 12, 24, 1 << 16
 # Of the wrong elements so many must be mended, and the others may change by so many roundings of the greatest one.
 _MENDED, _ROUNDINGS = 0.95, 256
 
@@ -41,7 +42,7 @@ class Probe:
 
     @classmethod
     def of(cls, side: Side, plain: Sequence[Compared]) -> Probe:
-        """The first and the last program that stores wrong elements, and what they store; ``plain`` are the results.
+        """Some programs that store wrong elements, and what they store; ``plain`` are the results.
 
         All programs are run where several make one element: by atomics, or by loads of what others have stored.
         """
@@ -49,7 +50,7 @@ class Probe:
         stored: dict[str, list[Array]] = {}
         by: dict[str, list[Array]] = {}
         wrong = {one.name: ~np.asarray(one.explained).reshape(-1) for one in plain}
-        programs: set[int] = set()
+        bads: dict[int, int] = {}
         together = {one.kind for one in launch.done if one.argument in wrong} - {"store"}
         for access in launch.done if not together and launch.programs > _PROGRAMS else ():
             if access.argument not in wrong:
@@ -61,10 +62,9 @@ class Probe:
                 there = event.active() & (where >= 0)
                 stored.setdefault(access.argument, []).append(where[there])
                 by.setdefault(access.argument, []).append(mine[there])
-                if len(programs) < _PROGRAMS:
-                    hit = np.unique(mine[there][bad[where[there]]])
-                    # The first and the last ones differ most.
-                    programs.update([*hit[:1].tolist(), *hit[::-1].tolist()][: _PROGRAMS - len(programs)])
+                for program, count in zip(*np.unique(mine[there][bad[where[there]]], return_counts=True), strict=True):
+                    bads[int(program)] = bads.get(int(program), 0) + int(count)
+        programs = _chosen(bads)
         elements, before, own = {}, {}, {}
         memory = launch.snapshot.memory() if launch.snapshot is not None else None
         for one in plain:
@@ -133,3 +133,15 @@ class Probe:
         wrong = wrong[finite]
         enough = not wrong.any() or float(np.mean(mended[wrong])) >= _MENDED
         return bool(enough and kept[~wrong].all()), some
+
+
+def _chosen(bads: Mapping[int, int]) -> set[int]:
+    """The programs to run, of those that store so many wrong elements: the first and the last ones differ most."""
+    order = sorted(bads)
+    ends = [one for pair in zip(order, reversed(order), strict=True) for one in pair]
+    found: set[int] = set()
+    for program in ends:
+        if len(found) >= _PROGRAMS and sum(bads[one] for one in found) >= _ENOUGH or len(found) == _MOST:
+            break
+        found.add(program)
+    return found

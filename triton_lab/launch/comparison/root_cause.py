@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The seconds for trying pairs of slips, after the single ones; the user waits for it.
 PAIRS = 2.0
 # The same for changes that follow from the kernel.
-DERIVED = 6.0
+DERIVED = 8.0
 
 
 def causes(comparison: Comparison, seconds: float | None = None) -> Causes:

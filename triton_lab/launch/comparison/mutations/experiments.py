@@ -30,7 +30,7 @@ from triton_lab.launch.comparison.mutations.operator_edits import OperatorEdits
 from triton_lab.launch.comparison.mutations.order_edits import OrderEdits
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
-from triton_lab.launch.comparison.replicas.replaced_values import replaced_values
+from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
 from triton_lab.launch.comparison.probe import Probe
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class Experiments(
     def rarer(self) -> Iterator[Iterator[Switch]]:
         """Kinds that may make a few numbers right by chance."""
         launch = self.launch
-        yield _some(self.siblings(likely=True), self.exchanged(), self.folds(), most=_MOST_IN_PAIRS)
+        yield _some(
+            self.siblings(likely=True), self.exchanged(), self.negated(), self.folds(), most=_MOST_IN_PAIRS
+        )
         kinds = (grid_sizes.grids, grid_sizes.arguments, grid_sizes.zeroed, redirections.stale)
         yield _some(*(kind(launch) for kind in kinds), most=_MOST_IN_PAIRS)
         yield _some(self.opposites(), self.constants(near=True), self.atomics(), self.carried(), most=_MOST_IN_PAIRS)
@@ -68,7 +70,6 @@ class Experiments(
             self.rescaled(),
             redirections.steps(launch),
             self.factors(everywhere=False),
-            self.negated(),
             most=_MOST_IN_PAIRS,
         )
         yield _some(self.floored(), self.guards(), self.constants(near=False), most=_MOST_IN_PAIRS)
@@ -79,30 +80,34 @@ class Experiments(
 
     def derived(self, probe: Probe) -> Iterator[Iterator[Switch]]:
         """All that follow from the kernel, the likeliest kinds first; ``probe`` runs some programs."""
-        plain = list(probe.plain.values())
+        plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe)
         yield self.variables(alike=True, stored=True)
         *likely, of_two = matches(self, probe)
         yield from likely
-        yield replaced_values(self, probe, composed=False)
+        yield replaced.simple()
         yield _all(self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders())
         yield _all(self.starts(), self.constants(near=True))
         yield fitted_factors(self, probe, ratios=False)
-        yield _all(self.variables(alike=False, stored=True), self.roundings())
-        yield _all(self.factors(everywhere=False), self.negated(), self.opposites())
+        yield self.roundings()
+        if not replaced.is_done:
+            yield self.variables(alike=False, stored=True)
+            yield self.factors(everywhere=False)
+        yield _all(self.negated(), self.opposites())
         yield _all(self.constants(near=False), fitted_constants(self, probe))
         yield self.variables(alike=True)
-        yield replaced_values(self, probe, composed=True)
         yield of_two
-        yield self.shifted()
-        yield _all(self.left_out(), self.masks(), self.elements_on(), self.iterations(by_step=False), self.swapped())
-        yield _all(self.bounds(), self.offsets())
-        yield self.factors(everywhere=True)
-        yield self.neighbours()
+        yield replaced.composed()
+        yield _all(self.left_out(), self.elements_on(), self.iterations(by_step=False), self.swapped())
         yield _all(self.comparisons(near=False), self.siblings(likely=False))
-        yield self.functions()
-        yield self.variables(alike=False)
-        yield self.strides()
-        yield _all(self.turned(), self.parts())
+        if not replaced.is_done:
+            yield self.shifted()
+            yield _all(self.masks(), self.bounds(), self.offsets())
+            yield self.factors(everywhere=True)
+            yield self.neighbours()
+            yield self.functions()
+            yield self.variables(alike=False)
+            yield self.strides()
+            yield _all(self.turned(), self.parts())
         yield self.choices(_all_alike(plain))
         # A last step may stand for many slips before it.
         yield fitted_factors(self, probe, ratios=True)

@@ -12,6 +12,7 @@ from triton_lab.ir import Op, Type, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Function, Region
 from triton_lab.ir.plan_edits import Edit
+from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import conditions
 from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, on_lines, source
 from triton_lab.launch.comparison.numerics import Switch
@@ -20,6 +21,13 @@ from triton_lab.localization import _
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.source_lines import UserLine
+
+_LONGEST = 48  # characters of an expression that is written in a title
+_FOLDS = {
+    ("tt.reduce", "arith.addf"): "tl.sum", ("tt.reduce", "arith.addi"): "tl.sum",
+    ("tt.reduce", "arith.maxnumf"): "tl.max", ("tt.reduce", "arith.minnumf"): "tl.min",
+    ("tt.scan", "arith.addf"): "tl.cumsum", ("tt.scan", "arith.addi"): "tl.cumsum",
+}  # fmt: skip
 
 
 def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit) -> Switch:
@@ -59,8 +67,14 @@ class KernelScope:
         """
         names = {number: name for number, name in enumerate(self.function.names) if name}
         last: dict[tuple[int, str], int] = {}
+        folded = {one.index for op in self.function.walk() if op.name in traits.FOLDS for one in op.walk()}
+        folded -= {op.index for op in self.function.walk() if op.name in traits.FOLDS}
         for op in self.function.walk():
             line = self.line(op)
+            if op.index in folded:
+                for number in op.results:
+                    names.pop(number, None)
+                continue
             for number in op.results if line is not None and op.name != "scf.for" else ():
                 # The parts of what a line assigns are named as the variable, which only the last of them is.
                 if number in names and line is not None:
@@ -69,8 +83,12 @@ class KernelScope:
             if effects.is_access(op) and op.results and len(owners := self.owners(op)) == 1:
                 names.setdefault(op.results[0], owners[0])
             if op.name == "scf.for":
-                for number, argument in zip(op.results, op.regions[0].blocks[0].arguments[1:], strict=True):
-                    names.setdefault(number, names.get(argument, ""))
+                block = op.regions[0].blocks[0]
+                for number, argument, last_one in zip(
+                    op.results, block.arguments[1:], block.ops[-1].operands, strict=True
+                ):
+                    # A loop that leaves several values has them all under the name of one.
+                    names[number] = names.get(argument) or names.get(last_one) or names.get(number, "")
         return {number: name for number, name in names.items() if name}
 
     @cached_property
@@ -200,7 +218,31 @@ class KernelScope:
         return found
 
     def called(self, number: int) -> str:
-        """What the user calls a value."""
+        """What the user calls a value: its name, its number, or what is written there, if that is short."""
+        return self._written(number)[0] or _("what stands there")
+
+    def _written(self, number: int) -> tuple[str, bool]:
+        """A value as it is written, and whether it needs parentheses in a longer expression; "" if that is long."""
         name = self.names.get(number) or self.names.get(source(self.made, number))
         held = constant(self.made, number)
-        return name or ("" if held is None else f"{held:g}") or _("what stands there")
+        if name or held is not None:
+            return name or f"{held:g}", False
+        op = self.made.get(source(self.made, number))
+        trait = None if op is None else traits.of(op.name)
+        if op is None or trait is None or (op.index in self.library and op.name not in traits.FOLDS):
+            return "", False
+        parts = [self._written(one) for one in op.operands]
+        if op.name in traits.FOLDS and len(parts) == 1:
+            inner = [one.name for one in op.regions[0].blocks[0].ops[:-1]]
+            told = _FOLDS.get((op.name, *inner), "")
+            written, whole = (f"{told}({parts[0][0]})" if told and parts[0][0] else ""), True
+        elif len(parts) == 2 and (trait.symbol or trait.extreme) and trait.kind is Kind.ELEMENTWISE:
+            sides = [f"({part})" if joined else part for part, joined in parts]
+            called = {1: "tl.maximum", -1: "tl.minimum"}.get(trait.extreme, "")
+            told = f"{called}({parts[0][0]}, {parts[1][0]})" if called else f"{sides[0]} {trait.symbol} {sides[1]}"
+            written, whole = (told if parts[0][0] and parts[1][0] else ""), bool(called)
+        elif len(parts) == 1 and op.name.startswith("math."):
+            written, whole = (f"tl.{op.name.partition('.')[2]}({parts[0][0]})" if parts[0][0] else ""), True
+        else:
+            return "", False
+        return (written, not whole) if len(written) <= _LONGEST else ("", False)

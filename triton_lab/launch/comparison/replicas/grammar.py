@@ -31,7 +31,7 @@ from triton_lab.launch.comparison.replicas.expression import (
 from triton_lab.launch.comparison.replicas.replica_run import Place
 from triton_lab.localization import _
 
-_VALUES, _IN_PAIRS = 24, 14  # values in scope that are taken, the newest ones
+_VALUES, _IN_PAIRS = 40, 8  # values in scope that are taken: the newest ones, and as many arguments
 _MOST = 1 << 20
 
 
@@ -42,6 +42,10 @@ def _cut(a: Any, b: Any) -> Any:
 
 def _rest(a: Any, b: Any) -> Any:
     return np.fmod(a, b)
+
+
+def _times(a: Any, b: Any) -> Any:
+    return a * b
 
 
 # How two numbers are joined: the words, the function, and the operation.
@@ -61,7 +65,7 @@ _FLOATS = (
     ("tl.minimum({}, {})", np.fmin, "arith.minnumf"),
 )
 _TURNED = ("{} - {}", "{} / {}", "{} // {}", "{} % {}")  # the order of operands counts
-_ROUND = (2.0, 0.5, -1.0, 4.0, 0.25)
+_ROUND = (2.0, 0.5, 4.0, 0.25)
 _FILLS = ((0.0, "0.0"), (-math.inf, 'float("-inf")'), (1.0, "1.0"), (math.inf, 'float("inf")'))
 
 
@@ -132,21 +136,28 @@ class Grammar:
                 continue
             if (given.bits == 1) != (lanes.bits == 1) or (given.is_float and not lanes.is_float):
                 continue
-            passed = number in self.scope.function.arguments
-            if lanes.is_float and given.is_integer and not (passed and not given.shape):
-                continue
+            if lanes.is_float and given.is_integer and given.shape:
+                continue  # whole numbers that a kernel computes in lanes are indices
             if may_stand_for(given, lanes) and len(given.shape) in (0, len(lanes.shape)):
                 found.append(_Leaf(of_value(name, (number, None)), not given.shape, name))
             elif len(given.shape) == 1 and len(lanes.shape) == 2:
                 for axis, told in ((0, f"{name}[None, :]"), (1, f"{name}[:, None]")):
                     if given.shape[0] == lanes.shape[1 - axis]:
                         found.append(_Leaf(of_value(told, (number, axis)), False, name))
-        found = found[:_VALUES]
+        del found[_VALUES:]
         known = numbers(self.scope.launch)
         for name, value in known.items() if lanes.bits > 1 else ():
             if name not in names and value == int(value) and abs(value) < _MOST and value not in (0, 1):
                 found.append(_Leaf(of_number(value, name), True, name))
         return found
+
+    def some(self, element: str) -> list[_Leaf]:
+        """The newest of them, and some of the arguments and constants."""
+        every = self.leaves(element)
+        known = {self.scope.names.get(number) for number in self.scope.function.arguments}
+        known |= set(numbers(self.scope.launch))
+        passed = [leaf for leaf in every if leaf.name in known]
+        return [leaf for leaf in every if leaf.name not in known][:_IN_PAIRS] + passed[:_IN_PAIRS]
 
     def _truths(self) -> list[Expression]:
         return [leaf.told for leaf in self.leaves("i1")]
@@ -157,7 +168,7 @@ class Grammar:
     def _comparisons(self, likely: bool) -> Iterator[Expression]:
         """Of lanes with a scalar, or (not ``likely``) of two of any kind, of sums, and of remainders with zero."""
         lanes = self._whole_lanes()
-        leaves = self.leaves("i32")[:_VALUES]
+        leaves = self.leaves("i32") if likely else self.some("i32")
         zero, one = of_number(0), of_number(1)
         for leaf in leaves:
             if leaf.scalar and likely:
@@ -225,7 +236,7 @@ class Grammar:
                 )
 
     def _two_whole(self) -> Iterator[Expression]:
-        leaves, own = self.leaves("i32")[:_IN_PAIRS], self.own
+        leaves, own = self.some("i32"), self.own
         for one in leaves:
             for two in leaves:
                 for told, function, name in _WHOLE:
@@ -238,7 +249,7 @@ class Grammar:
                     if self.is_number:
                         continue
                     for outer, apply, as_name in _WHOLE[:2]:
-                        if told not in ("{} + {}", "{} - {}") or (one.scalar and two.scalar):
+                        if told != "{} + {}":
                             yield joined(outer, apply, as_name, own, both)
                     if two.scalar and told == "{} + {}":
                         yield joined("{} + {}", np.add, "arith.addi", own, both)
@@ -255,17 +266,24 @@ class Grammar:
 
     def _real(self) -> Iterator[Expression]:
         leaves, own = self.leaves("f32"), self.own
-        for leaf in leaves:
-            yield replace(leaf.told, cause=_("a wrong value"))
         if self.is_number:
             for value, told in _FILLS:
                 yield of_number(value, told)
+        for leaf in leaves:
+            yield replace(leaf.told, cause=_("a wrong value"))
+        if self.is_number:
             return
         for told, function, steps in FUNCTIONS:
             yield replace(applied(told, function, steps, own), cause=_("a missing function"))
         yield joined("{} * {}", np.multiply, "arith.mulf", own, own)
+        negated = applied("-{}", np.negative, (("arith.negf", None, False),), own)
+        yield replace(negated, cause=_("a missing minus sign"))
         for value in _ROUND:
-            yield replace(joined("{} * {}", np.multiply, "arith.mulf", own, of_number(value)), cost=3)
+            cause = _("a missing factor")
+            yield replace(joined("{1} * {0}", _times, "arith.mulf", own, of_number(value)), cost=3, cause=cause)
+        for value in (1.0, -1.0, 0.5, -0.5):
+            cause = _("a missing term")
+            yield replace(joined("{} + {}", np.add, "arith.addf", own, of_number(value)), cost=3, cause=cause)
         for truth in self._truths():
             for value, told in _FILLS[:3]:
                 yield replace(chosen(truth, own, value, told), cause=_("a missing condition"))
@@ -276,7 +294,8 @@ class Grammar:
 
     def _with(self, other: Expression) -> Iterator[Expression]:
         own = self.own
-        for told, function, name in _FLOATS:
+        twice = other.name.partition("[")[0] == own.name
+        for told, function, name in _FLOATS[2:] if twice else _FLOATS:
             cause = _("a missing term") if name in ("arith.addf", "arith.subf") else _("a missing factor")
             cause = _("a missing function") if told.startswith("tl.") else cause
             yield replace(joined(told, function, name, own, other), cause=cause)
@@ -284,7 +303,7 @@ class Grammar:
                 yield replace(joined(told, function, name, other, own), cause=cause)
 
     def _two_real(self) -> Iterator[Expression]:
-        leaves, own = self.leaves("f32")[:_IN_PAIRS], self.own
+        leaves, own = self.some("f32"), self.own
         for leaf in leaves:
             for told, function, steps in FUNCTIONS:
                 of = applied(told, function, steps, leaf.told)

@@ -1,36 +1,64 @@
-"""`replaced_values`: the switches that put an expression in place of a value, of those whose numbers fit in copies."""
+"""`ReplacedValues`: the switches that put an expression in place of a value, of those whose numbers fit in copies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from triton_lab.ir import Op, traits
 from triton_lab.ir.plan_edits import Editor
 from triton_lab.ir.traits import Kind
+from triton_lab.launch.comparison.mutations.ir_query import on_lines
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.replicas.expression import Expression, Steps
 from triton_lab.launch.comparison.replicas.grammar import Grammar
 from triton_lab.launch.comparison.replicas.replica_run import Place, Replicas
+from triton_lab.launch.comparison.time_budget import Budget
+from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
 
 _EACH = 3  # switches for one place
+_SIMPLE, _COMPOSED = 3.0, 3.0  # seconds for each kind
 
 
-def replaced_values(scope: KernelScope, probe: Probe, composed: bool) -> Iterator[Switch]:
-    """Those with one more value, number or function than stands there, or (``composed``) with two more.
+@dataclass
+class ReplacedValues:
+    """The switches of one kernel. ``is_done``: whether the simple ones were all tried."""
 
-    Those that say the least more come first.
-    """
-    replicas = Replicas.of(scope, probe)
-    found: list[tuple[int, Switch]] = []
-    for place in places(scope) if replicas is not None else ():
-        grammar = Grammar(scope, place)
-        tried = list(grammar.composed() if composed else grammar.simple())
-        fitting = replicas.fitting(place, tried) if replicas is not None else []
-        found += [(one.cost, _switch(scope, place, one)) for one in sorted(fitting, key=lambda each: each.cost)[:_EACH]]
-    yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0]))
+    scope: KernelScope
+    probe: Probe
+    is_done: bool = False
+
+    @cached_property
+    def replicas(self) -> Replicas | None:
+        """Copies of some programs; None where programs make results together."""
+        return Replicas.of(self.scope, self.probe)
+
+    def simple(self) -> Iterator[Switch]:
+        """Those with one more value, number or function than stands there. Those that say the least come first."""
+        yield from self._fitting(Grammar.simple, _SIMPLE)
+
+    def composed(self) -> Iterator[Switch]:
+        """Those with two more."""
+        yield from self._fitting(Grammar.composed, _COMPOSED)
+
+    def _fitting(self, expressions: Callable[[Grammar], Iterator[Expression]], seconds: float) -> Iterator[Switch]:
+        replicas, budget = self.replicas, Budget(seconds)
+        if replicas is None:
+            return
+        found: list[tuple[int, Switch]] = []
+        for place in places(self.scope):
+            if budget.spent or is_late():
+                break
+            tried = list(expressions(Grammar(self.scope, place)))
+            fitting = sorted(replicas.fitting(place, tried), key=lambda each: each.cost)
+            found += [(one.cost, _switch(self.scope, place, one)) for one in fitting[:_EACH]]
+        else:
+            self.is_done = True
+        yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0]))
 
 
 def places(scope: KernelScope) -> Iterator[Place]:
@@ -76,15 +104,22 @@ def _switch(scope: KernelScope, place: Place, one: Expression) -> Switch:
 
 
 def where(scope: KernelScope, place: Place) -> str:
-    """The line of the use; and where the value is made for it alone, that line, where it may be changed as well."""
+    """The line of the use; and where the value gets its name for it alone, that line, where it may be changed as well."""
     if not place.uses:
         return scope.where(place.op)
-    (op, k), *_others = place.uses
-    maker = scope.made.get(place.number)
-    users = [each for each in scope.function.walk() if place.number in each.operands]
-    alone = maker is not None and len(users) == 1 and place.number in scope.names
-    made = [maker] if maker is not None and alone and maker.index not in scope.library else []
-    return scope.where_given(op, k, *made)
+    (op, k), *others = place.uses
+    name, line = scope.names.get(place.number, ""), scope.line(op)
+    everywhere = {(each.index, at) for each, at in place.uses}
+    alone = all(
+        (each.index, at) in everywhere
+        for each in scope.function.walk()
+        for at, number in enumerate(each.operands)
+        if number == place.number
+    )
+    before = [each for each in scope.assigned.get(name, ()) if line is not None and each <= line.line]
+    if alone and before and line is not None and place.number not in scope.function.arguments:
+        return on_lines([max(before)] if others else [max(before), line.line])
+    return scope.where_given(op, k)
 
 
 def _making(one: Expression) -> Callable[[Editor, Op, int], list[Op]]:

@@ -37,7 +37,8 @@ Array = NDArray[Any]
 
 _STAND_IN = "arith.negf"
 _LANES = 1 << 20  # of all copies of a block together
-_PROGRAMS = 4  # that are copied, at most
+_PROGRAMS = 16  # that are copied, at most
+_ENOUGH = 16  # wrong elements that one program stores, if it is copied alone
 _NEAR, _NARROW, _ROUNDINGS = 2e-4, 2.0**-6, 64
 
 
@@ -100,7 +101,7 @@ class Replicas:
                 allowed = np.where(wrong, np.maximum(np.minimum(had / 4, near), least), near)
                 allowed = np.where(finite, allowed, 0.0)
             expected[name] = _Expected(launch.argument(name).address, b, allowed)
-        return cls(scope, probe, programs, expected)
+        return cls(scope, probe, _fewest(probe, programs), expected)
 
     def at_most(self, type: Type) -> int:
         """How many expressions may be tried at once for a value of ``type``."""
@@ -168,6 +169,14 @@ class Replicas:
         except Exception:
             return []
         return [expressions[k] for k in np.flatnonzero(judge.fits()[1:])]
+
+
+def _fewest(probe: Probe, programs: Array) -> Array:
+    """The last one, if it stores enough wrong elements: of the first one, program ids are zero, and fit anywhere."""
+    if probe.programs is None:
+        return programs
+    wrong = sum(int(probe.wrong(name).sum()) for name in probe.plain)
+    return programs[-1:] if wrong >= _ENOUGH * len(programs) else programs
 
 
 class _Judge(Watcher):

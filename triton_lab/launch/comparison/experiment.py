@@ -55,6 +55,11 @@ class Experiment:
         return not self.failed and self.within == self.total
 
     @property
+    def is_missing(self) -> bool:
+        """Whether it adds a factor, a term or a function: others at other lines may do the same."""
+        return self.cause in (_("a missing factor"), _("a missing term"), _("a missing function"))
+
+    @property
     def removes(self) -> bool:
         """Whether no difference remains."""
         return not self.failed and self.equal == self.total

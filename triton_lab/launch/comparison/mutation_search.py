@@ -7,11 +7,12 @@ named only if both changes together leave nothing that rounding does not explain
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,13 @@ from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments
+from triton_lab.launch.comparison.mutations.ir_query import on_lines
 from triton_lab.launch.comparison.mutations.written_kernel import as_written
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
+from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
 from triton_lab.launch.comparison.time_budget import Budget
 from triton_lab.launch.recording.progress_callback import is_late
@@ -37,13 +40,14 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]
+_Named = TypeVar("_Named", Switch, Experiment)
 
 # How many different values must become right (fewer may by chance), and for integers how many elements.
 _DISTINCT, _WHOLE = 4, 16
 # Or so many bits of chance: which elements are wrong, and what was expected there.
 _BITS = 24
 # For so many seconds other causes are looked for beside one that would make the kernel unusual.
-RIVALS = 1.0
+RIVALS, _RIVALS = 1.0, 3  # and how many are run
 # Of a launch that takes so many seconds, each change is run on some programs first.
 _SLOW = 0.5
 
@@ -110,6 +114,24 @@ class Search:
         """
         if _telling(self.plain):
             yield from self._explained(self.experiments.derived(self.probe), Budget(seconds), True, doubtful=doubtful)
+
+    def with_rival(self, found: Experiment) -> Experiment:
+        """An explanation by a missing factor, term or function, with another one as simple at the earliest line.
+
+        Where factors are only multiplied, each of them may lack one.
+        """
+        if found.rival is not None or not found.is_missing or not _telling(self.plain):
+            return found
+        named = _lines_in(found.name)
+        values = ReplacedValues(self.experiments, self.probe)
+        others = [(min(lines), one) for one in values.simple(RIVALS) if (lines := _lines_in(one.name))]
+        others = [each for each in others if each[1].cause == found.cause and each[0] not in named]
+        for line, switch in sorted(others, key=lambda each: each[0])[:_RIVALS]:
+            done, results = tried(self.side, _on_line(switch, line), self.plain)
+            done = as_near(self.side, switch, done, results)
+            if done.names_it and named:
+                return replace(_on_line(found, max(named)), rival=done)
+        return found
 
     def _explained(
         self,
@@ -260,6 +282,17 @@ class Search:
                 parts.append(part_of(one.name, mended) or "")
         told = " and ".join(parts) if all(parts) and count >= _DISTINCT else ""
         return replace(half, mends=count, where=told)
+
+
+def _lines_in(name: str) -> list[int]:
+    """The lines that a title ends with."""
+    found = re.search(r"\(\w+ (\d+)(?: \w+ (\d+))?\)$", name)
+    return [] if found is None else [int(each) for each in found.groups() if each]
+
+
+def _on_line(one: _Named, line: int) -> _Named:
+    """A switch or an experiment told with one of its lines."""
+    return replace(one, name=one.name.removesuffix(on_lines(_lines_in(one.name))) + on_lines([line]))
 
 
 def _with_ends(tiers: Iterable[Iterable[Switch]]) -> Iterator[Switch | None]:

@@ -123,10 +123,13 @@ def _on_slips(
             if found[-1].doubtful:
                 last = found.pop()
                 found += [*_in_time(search.derived(min(probing, RIVALS), last)), last]
+            else:
+                found[-1] = search.with_rival(found[-1])
             return tuple(found), (), sum(one.probed for one in searches)
     for search in searches:
         found += _in_time(search.derived(max(0.0, min(probing, left())) / len(searches)))
         if found and found[-1].names_it:
+            found[-1] = search.with_rival(found[-1])
             return tuple(found), (), sum(one.probed for one in searches)
     made = []
     trying = PAIRS if seconds is None else seconds

@@ -205,6 +205,15 @@ class KernelScope:
                 return on_lines([max(before), *(one.line for one in map(self.line, others) if one is not None)])
         return lines_of(self.launch, op, *others)
 
+    def where_taken(self, op: Op, position: int) -> str:
+        """The line that takes an operand; and the one where that gets its name, if it gets it for this use alone."""
+        number, line = op.operands[position], self.line(op)
+        users = sum(each.operands.count(number) for each in self.function.walk())
+        before = [one for one in self.assigned.get(self.names.get(number, ""), ()) if line and one <= line.line]
+        if users == 1 and before and line is not None and number not in self.function.arguments:
+            return on_lines([max(before), line.line])
+        return self.where_given(op, position)
+
     def line(self, op: Op) -> UserLine | None:
         """The user's line of an operation."""
         return self.launch.lines.get(op.index)

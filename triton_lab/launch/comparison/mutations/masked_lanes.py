@@ -22,6 +22,7 @@ from triton_lab.launch.comparison.mutations.ir_query import (
     function_of,
     indices,
     lines_of,
+    makers,
     ops_of,
     shape_of,
     visible,
@@ -87,12 +88,33 @@ def left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Sw
         fed = [op for op in reductions if value in taken[op.index] and shape_of(launch, op) == shape]
         for group in [[op] for op in fed] + ([fed] if len(fed) > 1 else []):
             name = _("lanes masked off{lines_of} left out{lines_of_2}").format(
-                lines_of=lines_of(launch, load), lines_of_2=lines_of(launch, *group)
+                lines_of=lines_of(launch, _last_before(launch, load, group[0])), lines_of_2=lines_of(launch, *group)
             )
             cause = _("masked-off lanes that take part in a reduction")
             edits = _without(launch, load, group)
             if edits:
                 yield Switch(name, cause, edits=edits, ops=indices(group))
+
+
+def _last_before(launch: Launch, load: Op, reduction: Op) -> Op:
+    """The operation that gives the reduced lanes their last name after they are loaded: they may be chosen there."""
+    made = makers(function_of(launch, reduction))
+    at, here = launch.lines.get(reduction.index), launch.lines.get(load.index)
+    op, found = made.get(reduction.operands[0]), load
+    while op is not None and op.index != load.index and found is load:
+        line = launch.lines.get(op.index)
+        if None not in (line, at, here) and here.line < line.line < at.line:
+            found = op
+        op = next((each for each in map(made.get, op.operands) if each is not None and _shaped(launch, each, op)), None)
+    return found
+
+
+def _shaped(launch: Launch, one: Op, two: Op) -> bool:
+    """Whether two operations give blocks of one shape, the first of them by elements of others."""
+    types = function_of(launch, one).types
+    return bool(one.results and two.results) and (
+        types[one.results[0]].shape == types[two.operands[0]].shape and one.name not in ("arith.constant", "tt.splat")
+    )
 
 
 def _without(launch: Launch, load: Op, reductions: Sequence[Op]) -> tuple[tuple[int, Edit], ...]:

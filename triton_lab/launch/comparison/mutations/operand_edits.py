@@ -170,7 +170,10 @@ class OperandEdits(KernelScope):
         ways = [("arith.mulf", _("multiplied by")), ("arith.divf", _("divided by"))]
         for name, word in [*ways, *([("arith.addf", _("plus")), ("arith.subf", _("minus"))] if sums else [])]:
             title = _("{name} {multiplied} {other}{lines_of}").format(
-                name=self.called(op.operands[k]), multiplied=word, other=self.names[other], lines_of=self.where(op)
+                name=self.called(op.operands[k]),
+                multiplied=word,
+                other=self.names[other],
+                lines_of=self.where_taken(op, k),
             )
             adds = bool(traits.of(name).sums)
             made = switch_of(

@@ -146,7 +146,7 @@ class OperatorEdits(KernelScope):
                 ways = [(name.partition(".")[2], with_computed(k, name)) for name in FUNCTIONS if name != op.name]
                 for told, edit in [(_("squared"), with_factor(k, "arith.mulf", number)), *ways]:
                     title = _("{name}, {told}{lines_of}").format(
-                        name=self.called(number), told=told, lines_of=self.where(op)
+                        name=self.called(number), told=told, lines_of=self.where_taken(op, k)
                     )
                     yield switch_of(title, _("a missing function"), op, edit)
 
@@ -196,7 +196,7 @@ class OperatorEdits(KernelScope):
                 for k in places:
                     if self.type(op.operands[k]).is_float and constant(self.made, op.operands[k]) is None:
                         title = _("{name} with the other sign{lines_of}").format(
-                            name=self.called(op.operands[k]), lines_of=self.where(op)
+                            name=self.called(op.operands[k]), lines_of=self.where_taken(op, k)
                         )
                         yield switch_of(title, _("a missing minus sign"), op, with_computed(k, "arith.negf"))
 

@@ -54,6 +54,7 @@ FUNCTIONS: Sequence[tuple[str, Callable[[Array], Array], tuple[tuple[str, float 
     ("tl.exp2({})", np.exp2, (("math.exp2", None, False),)),
     ("tl.log({})", np.log, (("math.log", None, False),)),
     ("tl.log2({})", np.log2, (("math.log2", None, False),)),
+    ("tl.log(1 + {})", np.log1p, (("arith.addf", 1.0, False), ("math.log", None, False))),
     ("tl.abs({})", np.abs, (("math.absf", None, False),)),
     ("tl.sin({})", np.sin, (("math.sin", None, False),)),
     ("tl.cos({})", np.cos, (("math.cos", None, False),)),

@@ -21,7 +21,7 @@ from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
 
 _EACH = 3  # switches for one place
-_SIMPLE, _COMPOSED = 3.0, 3.0  # seconds for each kind
+_SIMPLE, _COMPOSED = 4.0, 3.0  # seconds for each kind
 
 
 @dataclass
@@ -37,9 +37,9 @@ class ReplacedValues:
         """Copies of some programs; None where programs make results together."""
         return Replicas.of(self.scope, self.probe)
 
-    def simple(self) -> Iterator[Switch]:
+    def simple(self, seconds: float = _SIMPLE) -> Iterator[Switch]:
         """Those with one more value, number or function than stands there. Those that say the least come first."""
-        yield from self._fitting(Grammar.simple, _SIMPLE)
+        yield from self._fitting(Grammar.simple, seconds)
 
     def composed(self) -> Iterator[Switch]:
         """Those with two more."""
@@ -108,6 +108,8 @@ def where(scope: KernelScope, place: Place) -> str:
     if not place.uses:
         return scope.where(place.op)
     (op, k), *others = place.uses
+    if not others:
+        return scope.where_taken(op, k)
     name, line = scope.names.get(place.number, ""), scope.line(op)
     everywhere = {(each.index, at) for each, at in place.uses}
     alone = all(
@@ -118,7 +120,7 @@ def where(scope: KernelScope, place: Place) -> str:
     )
     before = [each for each in scope.assigned.get(name, ()) if line is not None and each <= line.line]
     if alone and before and line is not None and place.number not in scope.function.arguments:
-        return on_lines([max(before)] if others else [max(before), line.line])
+        return on_lines([max(before)])
     return scope.where_given(op, k)
 
 

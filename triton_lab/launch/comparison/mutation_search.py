@@ -7,12 +7,11 @@ named only if both changes together leave nothing that rounding does not explain
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +19,13 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.bound import Bound
+from triton_lab.launch.comparison.chance import DISTINCT, beyond_chance
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments
-from triton_lab.launch.comparison.mutations.ir_query import on_lines
+from triton_lab.launch.comparison.mutations.ir_query import lines_in, on_lines
 from triton_lab.launch.comparison.mutations.written_kernel import as_written
-from triton_lab.launch.comparison.number_formats import is_float, wide
+from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
@@ -40,12 +40,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]
-_Named = TypeVar("_Named", Switch, Experiment)
 
-# How many different values must become right (fewer may by chance), and for integers how many elements.
-_DISTINCT, _WHOLE = 4, 16
-# Or so many bits of chance: which elements are wrong, and what was expected there.
-_BITS = 24
 # For so many seconds other causes are looked for beside one that would make the kernel unusual.
 RIVALS, _RIVALS = 1.0, 3  # and how many are run
 # Of a launch that takes so many seconds, each change is run on some programs first.
@@ -88,8 +83,8 @@ class Search:
     def one_by_one(self) -> Iterator[Experiment]:
         """Try the usual changes alone, up to the first that is the cause; what they do is the start for pairs."""
         launch = self.side.launch
-        slow = max(launch.seconds, launch.interpreted) > _SLOW and _telling(self.plain)
-        rarer = self.experiments.rarer() if _telling(self.plain) else ()
+        slow = max(launch.seconds, launch.interpreted) > _SLOW and beyond_chance(self.plain)
+        rarer = self.experiments.rarer() if beyond_chance(self.plain) else ()
         yield from self._explained(
             chain(self.experiments.usual(self.other), rarer), Budget(math.inf), slow, listed=True
         )
@@ -112,25 +107,25 @@ class Search:
 
         ``doubtful`` is an explanation that is already known, and would make the kernel unusual.
         """
-        if _telling(self.plain):
+        if beyond_chance(self.plain):
             yield from self._explained(self.experiments.derived(self.probe), Budget(seconds), True, doubtful=doubtful)
 
     def with_rival(self, found: Experiment) -> Experiment:
-        """An explanation by a missing factor, term or function, with another one as simple at the earliest line.
-
-        Where factors are only multiplied, each of them may lack one.
-        """
-        if found.rival is not None or not found.is_missing or not _telling(self.plain):
+        """An explanation by a missing factor, term or function, with another one as simple at the earliest line."""
+        if found.rival is not None or not found.is_missing or not beyond_chance(self.plain):
             return found
-        named = _lines_in(found.name)
+        named = lines_in(found.name)
+        if len(named) != 1:
+            return found  # where the value is made, and where it is taken
         values = ReplacedValues(self.experiments, self.probe)
-        others = [(min(lines), one) for one in values.simple(RIVALS) if (lines := _lines_in(one.name))]
+        others = [(min(lines), one) for one in values.simple(RIVALS) if (lines := lines_in(one.name))]
         others = [each for each in others if each[1].cause == found.cause and each[0] not in named]
         for line, switch in sorted(others, key=lambda each: each[0])[:_RIVALS]:
-            done, results = tried(self.side, _on_line(switch, line), self.plain)
-            done = as_near(self.side, switch, done, results)
-            if done.names_it and named:
-                return replace(_on_line(found, max(named)), rival=done)
+            alone = replace(switch, name=switch.name.removesuffix(on_lines(lines_in(switch.name))) + on_lines([line]))
+            done, results = tried(self.side, alone, self.plain)
+            done = as_near(self.side, alone, done, results)
+            if done.names_it:
+                return replace(found, rival=done)
         return found
 
     def _explained(
@@ -168,7 +163,7 @@ class Search:
             done = as_near(self.side, switch, done, results)
             done = replace(done, doubtful=switch.unusual, of_memory=bool(switch.zeroed))
             if done.helps and not done.names_it:
-                done = replace(done, telling=_telling(self.plain, results))
+                done = replace(done, telling=beyond_chance(self.plain, results))
             if done.names_it:
                 found.append((switch, done))
                 budget = Budget(min(budget.seconds, RIVALS))
@@ -212,7 +207,7 @@ class Search:
         pairs = [(one, two) for k, one in enumerate(ranked) for two in ranked[k + 1 :] if one.goes_with(two)]
         at = {switch: k + 1 for k, switch in enumerate(ranked)}
         pairs.sort(key=lambda pair: at[pair[0]] * at[pair[1]])
-        if not _telling(self.plain):
+        if not beyond_chance(self.plain):
             pairs = []
         budget, count = Budget(seconds), 0
         for one, two in pairs:
@@ -280,19 +275,8 @@ class Search:
             if mended.any():
                 count += int(np.count_nonzero(mended))
                 parts.append(part_of(one.name, mended) or "")
-        told = " and ".join(parts) if all(parts) and count >= _DISTINCT else ""
+        told = " and ".join(parts) if all(parts) and count >= DISTINCT else ""
         return replace(half, mends=count, where=told)
-
-
-def _lines_in(name: str) -> list[int]:
-    """The lines that a title ends with."""
-    found = re.search(r"\(\w+ (\d+)(?: \w+ (\d+))?\)$", name)
-    return [] if found is None else [int(each) for each in found.groups() if each]
-
-
-def _on_line(one: _Named, line: int) -> _Named:
-    """A switch or an experiment told with one of its lines."""
-    return replace(one, name=one.name.removesuffix(on_lines(_lines_in(one.name))) + on_lines([line]))
 
 
 def _with_ends(tiers: Iterable[Iterable[Switch]]) -> Iterator[Switch | None]:
@@ -304,30 +288,6 @@ def _with_ends(tiers: Iterable[Iterable[Switch]]) -> Iterator[Switch | None]:
 
 def _bytes(found: Sequence[Compared]) -> bytes:
     return b"".join(one.a.tobytes() for one in found)
-
-
-def _telling(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
-    """Whether the differing elements (that are right in ``found``) are too many to become right by chance."""
-    bits = 0.0
-    for k, one in enumerate(plain):
-        wrong = ~one.explained & found[k].same if found else ~one.explained
-        expected = np.asarray(wide(one.b))
-        counts = np.unique(expected[wrong], return_counts=True)[1]
-        whole = is_float(one.dtype) or counts.sum() >= _WHOLE
-        if (len(counts) >= _DISTINCT and whole) or (len(counts) > 1 and counts.sum() - counts.max() >= _WHOLE):
-            return True
-        # One number for all of them: then which elements they are is no chance.
-        if not found and counts.sum() >= _WHOLE and np.count_nonzero(~wrong) >= _WHOLE:
-            return True
-        if not found and wrong.any():
-            shares = np.unique(expected, return_counts=True)[1] / expected.size
-            bits += _ways(expected.size, int(counts.sum())) - counts.sum() * math.log2(float((shares**2).sum()))
-    return bits >= _BITS
-
-
-def _ways(count: int, chosen: int) -> float:
-    """In how many ways so many are chosen, in bits."""
-    return (math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)) / math.log(2)
 
 
 def _alike(one: Compared) -> float:

@@ -141,7 +141,8 @@ def _chosen(bads: Mapping[int, int]) -> set[int]:
     ends = [one for pair in zip(order, reversed(order), strict=True) for one in pair]
     found: set[int] = set()
     for program in ends:
-        if len(found) >= _PROGRAMS and sum(bads[one] for one in found) >= _ENOUGH or len(found) == _MOST:
+        enough = len(found) >= _PROGRAMS and sum(bads[one] for one in found) >= _ENOUGH
+        if enough or len(found) == _MOST:
             break
         found.add(program)
     return found

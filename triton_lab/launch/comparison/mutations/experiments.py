@@ -30,8 +30,8 @@ from triton_lab.launch.comparison.mutations.operator_edits import OperatorEdits
 from triton_lab.launch.comparison.mutations.order_edits import OrderEdits
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
-from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
 from triton_lab.launch.comparison.probe import Probe
+from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -60,9 +60,7 @@ class Experiments(
     def rarer(self) -> Iterator[Iterator[Switch]]:
         """Kinds that may make a few numbers right by chance."""
         launch = self.launch
-        yield _some(
-            self.siblings(likely=True), self.exchanged(), self.negated(), self.folds(), most=_MOST_IN_PAIRS
-        )
+        yield _some(self.siblings(likely=True), self.exchanged(), self.negated(), self.folds(), most=_MOST_IN_PAIRS)
         kinds = (grid_sizes.grids, grid_sizes.arguments, grid_sizes.zeroed, redirections.stale)
         yield _some(*(kind(launch) for kind in kinds), most=_MOST_IN_PAIRS)
         yield _some(self.opposites(), self.constants(near=True), self.atomics(), self.carried(), most=_MOST_IN_PAIRS)
@@ -84,6 +82,7 @@ class Experiments(
         yield self.variables(alike=True, stored=True)
         *likely, of_two = matches(self, probe)
         yield from likely
+        yield replaced.others()
         yield replaced.simple()
         yield _all(self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders())
         yield _all(self.starts(), self.constants(near=True))
@@ -96,12 +95,12 @@ class Experiments(
         yield _all(self.constants(near=False), fitted_constants(self, probe))
         yield self.variables(alike=True)
         yield of_two
+        yield _all(self.elements_on(), self.swapped(), self.shifted(), self.offsets())
         yield replaced.composed()
-        yield _all(self.left_out(), self.elements_on(), self.iterations(by_step=False), self.swapped())
+        yield _all(self.left_out(), self.iterations(by_step=False))
         yield _all(self.comparisons(near=False), self.siblings(likely=False))
         if not replaced.is_done:
-            yield self.shifted()
-            yield _all(self.masks(), self.bounds(), self.offsets())
+            yield _all(self.masks(), self.bounds())
             yield self.factors(everywhere=True)
             yield self.neighbours()
             yield self.functions()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,12 @@ def on_lines(numbers: Sequence[int]) -> str:
     """`` (lines 12 and 14)``; "" for none."""
     lines = sorted(set(numbers))
     return f" ({messages.noun(len(lines), 'line')} {' and '.join(map(str, lines))})" if lines else ""
+
+
+def lines_in(title: str) -> list[int]:
+    """The lines that a title ends with; see `on_lines`."""
+    found = re.search(r"\(\w+ (\d+)(?: and (\d+))?\)$", title)
+    return [] if found is None else [int(each) for each in found.groups() if each]
 
 
 def ops_of(launch: Launch, *names: str) -> list[Op]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.source_lines import UserLine
 
 _LONGEST = 48  # characters of an expression that is written in a title
-_FOLDS = {
+_FOLDS: Mapping[tuple[str, ...], str] = {
     ("tt.reduce", "arith.addf"): "tl.sum", ("tt.reduce", "arith.addi"): "tl.sum",
     ("tt.reduce", "arith.maxnumf"): "tl.max", ("tt.reduce", "arith.minnumf"): "tl.min",
     ("tt.scan", "arith.addf"): "tl.cumsum", ("tt.scan", "arith.addi"): "tl.cumsum",
@@ -208,6 +208,10 @@ class KernelScope:
     def where_taken(self, op: Op, position: int) -> str:
         """The line that takes an operand; and the one where that gets its name, if it gets it for this use alone."""
         number, line = op.operands[position], self.line(op)
+        while number not in self.names and number in self.made and source(self.made, number) != number:
+            if sum(each.operands.count(number) for each in self.function.walk()) > 1:
+                break
+            (number,) = self.made[number].operands
         users = sum(each.operands.count(number) for each in self.function.walk())
         before = [one for one in self.assigned.get(self.names.get(number, ""), ()) if line and one <= line.line]
         if users == 1 and before and line is not None and number not in self.function.arguments:

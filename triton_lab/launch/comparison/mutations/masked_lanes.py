@@ -103,7 +103,7 @@ def _last_before(launch: Launch, load: Op, reduction: Op) -> Op:
     op, found = made.get(reduction.operands[0]), load
     while op is not None and op.index != load.index and found is load:
         line = launch.lines.get(op.index)
-        if None not in (line, at, here) and here.line < line.line < at.line:
+        if line is not None and at is not None and here is not None and here.line < line.line < at.line:
             found = op
         op = next((each for each in map(made.get, op.operands) if each is not None and _shaped(launch, each, op)), None)
     return found

@@ -91,7 +91,7 @@ def of_number(value: float, name: str = "") -> Expression:
 def joined(
     told: str, function: Callable[[Any, Any], Any], name: str, one: Expression, two: Expression, **more: Any
 ) -> Expression:
-    """``one`` and ``two`` joined by the operation ``name``, which computes ``function``; ``told`` has places for both."""
+    """``one`` and ``two`` joined by the operation ``name``, which computes ``function``; ``told`` takes both."""
 
     def make(steps: Steps, type: Type) -> int:
         return steps.then(name, (one.make(steps, type), two.make(steps, type)), type)

@@ -21,21 +21,25 @@ from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
 
 _EACH = 3  # switches for one place
-_SIMPLE, _COMPOSED = 4.0, 3.0  # seconds for each kind
+_OTHERS, _SIMPLE, _COMPOSED = 2.0, 3.0, 3.0  # seconds for each kind
 
 
 @dataclass
 class ReplacedValues:
-    """The switches of one kernel. ``is_done``: whether the simple ones were all tried."""
+    """The switches of one kernel. ``is_done``: whether all that were asked for were tried."""
 
     scope: KernelScope
     probe: Probe
-    is_done: bool = False
+    is_done: bool = True
 
     @cached_property
     def replicas(self) -> Replicas | None:
         """Copies of some programs; None where programs make results together."""
         return Replicas.of(self.scope, self.probe)
+
+    def others(self) -> Iterator[Switch]:
+        """Those with another value in its place."""
+        yield from self._fitting(Grammar.others, _OTHERS)
 
     def simple(self, seconds: float = _SIMPLE) -> Iterator[Switch]:
         """Those with one more value, number or function than stands there. Those that say the least come first."""
@@ -48,16 +52,16 @@ class ReplacedValues:
     def _fitting(self, expressions: Callable[[Grammar], Iterator[Expression]], seconds: float) -> Iterator[Switch]:
         replicas, budget = self.replicas, Budget(seconds)
         if replicas is None:
+            self.is_done = False
             return
         found: list[tuple[int, Switch]] = []
         for place in places(self.scope):
             if budget.spent or is_late():
+                self.is_done = False
                 break
             tried = list(expressions(Grammar(self.scope, place)))
             fitting = sorted(replicas.fitting(place, tried), key=lambda each: each.cost)
             found += [(one.cost, _switch(self.scope, place, one)) for one in fitting[:_EACH]]
-        else:
-            self.is_done = True
         yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0]))
 
 
@@ -82,14 +86,17 @@ def places(scope: KernelScope) -> Iterator[Place]:
             every = sorted(count[number], key=lambda use: scope.place[use[0].index])
             if number in counted and all(use[0].index in scope.scope for use in every):
                 yield Place(number, every[0][0], tuple(every))
-            elif maker is not None and not maker.regions and maker.index not in scope.library:
-                if maker.name != "arith.constant":
-                    yield Place(number, maker)
+            elif maker is not None and not (maker.regions or maker.index in scope.library or _is_number(maker)):
+                yield Place(number, maker)
         group = together.get((op, k), [])
         if group and len(group) < len(count[number]):
             yield Place(number, group[0][0], tuple(group))
         if not _hands_on(op):
             yield Place(number, op, ((op, k),))
+
+
+def _is_number(op: Op) -> bool:
+    return op.name == "arith.constant"
 
 
 def _hands_on(op: Op) -> bool:
@@ -100,11 +107,13 @@ def _hands_on(op: Op) -> bool:
 def _switch(scope: KernelScope, place: Place, one: Expression) -> Switch:
     title = one.title or _("{one} instead of {other}").format(one=one.name, other=scope.called(place.number))
     ops = frozenset(op.index for op, _k in place.uses) or frozenset({place.op.index})
-    return Switch(title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)), ops=ops)
+    return Switch(
+        title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)), ops=ops
+    )
 
 
 def where(scope: KernelScope, place: Place) -> str:
-    """The line of the use; and where the value gets its name for it alone, that line, where it may be changed as well."""
+    """The line of the use; and where the value gets its name for it alone, where it may be changed as well."""
     if not place.uses:
         return scope.where(place.op)
     (op, k), *others = place.uses

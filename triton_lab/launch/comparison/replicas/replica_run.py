@@ -25,7 +25,7 @@ from triton_lab.interpreter.runtime_values import Value, spread
 from triton_lab.ir import Op, Type, effects
 from triton_lab.ir.plan_edits import Edit, Editor, edited, with_operand
 from triton_lab.launch.access import elements_at
-from triton_lab.launch.comparison.interpreter_changes import REDIRECTED, ChangedAccess, on, table_of
+from triton_lab.launch.comparison.interpreter_changes import REDIRECTED, ChangedAccess, Layers, on, table_of
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
 from triton_lab.launch.comparison.probe import Probe
@@ -94,7 +94,10 @@ class Replicas:
             if is_float(plain.dtype):
                 finite = np.isfinite(b)
                 greatest = float(np.max(np.abs(b), initial=0.0, where=finite))
-                near, least = (_NARROW if narrow else _NEAR) * greatest, _ROUNDINGS * unit_roundoff(plain.dtype) * greatest
+                near, least = (
+                    (_NARROW if narrow else _NEAR) * greatest,
+                    _ROUNDINGS * unit_roundoff(plain.dtype) * greatest,
+                )
                 wrong = ~np.asarray(plain.explained).reshape(-1)
                 with np.errstate(all="ignore"):
                     had = np.nan_to_num(np.abs(a - b), nan=np.inf)
@@ -156,7 +159,7 @@ class Replicas:
                         result[rows] = expressions[copy - 1].numbers(lambda source, rows=rows: whole(source)[rows])  # type: ignore[misc]
             return result
 
-        layers = [{_STAND_IN: on(stand_ins, numbers)}, dict.fromkeys(REDIRECTED, _tolerant)]
+        layers: list[Layers] = [{_STAND_IN: on(stand_ins, numbers)}, dict.fromkeys(REDIRECTED, _tolerant)]
         copies = (np.arange(len(expressions) + 1)[:, None] * total + self.programs[None, :]).reshape(-1)
         judge = _Judge(self, len(expressions) + 1)
         try:
@@ -168,7 +171,7 @@ class Replicas:
             return []
         except Exception:
             return []
-        return [expressions[k] for k in np.flatnonzero(judge.fits()[1:])]
+        return [expressions[k] for k in np.flatnonzero(judge.fits()[1:]).tolist()]
 
 
 def _fewest(probe: Probe, programs: Array) -> Array:
@@ -262,9 +265,7 @@ def _with_operand(position: int, made: Callable[[Editor, Op, int], list[Op]]) ->
     return edit
 
 
-def _with_result(
-    editor: Editor, op: Op, number: int, made: Callable[[Editor, Op, int], list[Op]]
-) -> Sequence[Op]:
+def _with_result(editor: Editor, op: Op, number: int, made: Callable[[Editor, Op, int], list[Op]]) -> Sequence[Op]:
     """The operation, and others that make of its result, which they get by another number, that of ``number``."""
     inner = editor.value(editor.type(number))
     ops = made(editor, op, inner)

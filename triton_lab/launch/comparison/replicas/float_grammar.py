@@ -1,0 +1,97 @@
+"""`FloatGrammar`: what may be written in place of a float."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from triton_lab.launch.comparison.mutations.scope_terms import FUNCTIONS
+from triton_lab.launch.comparison.replicas.expression import Expression, applied, chosen, joined, of_number
+from triton_lab.launch.comparison.replicas.scope_leaves import TURNED, ScopeLeaves
+from triton_lab.localization import _
+
+Function = Callable[[Any, Any], Any]
+
+
+def _times(a: Any, b: Any) -> Any:
+    return a * b
+
+
+# How two numbers are joined: the words, the function, and the operation.
+_FLOATS: tuple[tuple[str, Function, str], ...] = (
+    ("{} + {}", np.add, "arith.addf"),
+    ("{} - {}", np.subtract, "arith.subf"),
+    ("{} * {}", np.multiply, "arith.mulf"),
+    ("{} / {}", np.divide, "arith.divf"),
+    ("tl.maximum({}, {})", np.fmax, "arith.maxnumf"),
+    ("tl.minimum({}, {})", np.fmin, "arith.minnumf"),
+)
+_ROUND = (2.0, 0.5, 4.0, 0.25)
+FILLS = ((0.0, "0.0"), (-math.inf, 'float("-inf")'), (1.0, "1.0"), (math.inf, 'float("inf")'))
+
+
+class FloatGrammar(ScopeLeaves):
+    """The expressions of floats."""
+
+    def real(self) -> Iterator[Expression]:
+        """With one more value, number or function."""
+        leaves, own = self.leaves("f32"), self.own
+        if self.is_number:
+            return
+        for told, function, steps in FUNCTIONS:
+            yield replace(applied(told, function, steps, own), cause=_("a missing function"))
+        yield joined("{} * {}", np.multiply, "arith.mulf", own, own)
+        negated = applied("-{}", np.negative, (("arith.negf", None, False),), own)
+        yield replace(negated, cause=_("a missing minus sign"))
+        for value in _ROUND:
+            cause = _("a missing factor")
+            yield replace(joined("{1} * {0}", _times, "arith.mulf", own, of_number(value)), cost=3, cause=cause)
+        for value in (1.0, -1.0, 0.5, -0.5):
+            cause = _("a missing term")
+            yield replace(joined("{} + {}", np.add, "arith.addf", own, of_number(value)), cost=3, cause=cause)
+        for truth in self.truths():
+            for value, told in FILLS[:3]:
+                yield replace(chosen(truth, own, value, told), cause=_("a missing condition"))
+        for leaf in leaves:
+            yield from self._with(leaf.told)
+            for told, function, steps in (*FUNCTIONS[:2], FUNCTIONS[3]) if leaf.scalar else ():
+                yield from self._with(applied(told, function, steps, leaf.told))
+
+    def _with(self, other: Expression) -> Iterator[Expression]:
+        own = self.own
+        twice = other.name.partition("[")[0] == own.name
+        for told, function, name in _FLOATS[2:] if twice else _FLOATS:
+            cause = _("a missing term") if name in ("arith.addf", "arith.subf") else _("a missing factor")
+            cause = _("a missing function") if told.startswith("tl.") else cause
+            yield replace(joined(told, function, name, own, other), cause=cause)
+            if told in TURNED:
+                yield replace(joined(told, function, name, other, own), cause=cause)
+
+    def two_real(self) -> Iterator[Expression]:
+        """With two more, or a function of one."""
+        leaves, own = self.some("f32"), self.own
+        for leaf in leaves:
+            for told, function, steps in FUNCTIONS:
+                of = applied(told, function, steps, leaf.told)
+                yield of
+                if not self.is_number:
+                    yield from list(self._with(of))[:6]
+        for one in leaves:
+            for two in leaves:
+                for word, join, name in _FLOATS[:4]:
+                    if one.name == two.name or (word not in TURNED and one.name > two.name):
+                        continue
+                    both = joined(word, join, name, one.told, two.told)
+                    yield both
+                    if not self.is_number:
+                        yield joined("{} + {}", np.add, "arith.addf", own, both)
+                        yield joined("{} - {}", np.subtract, "arith.subf", own, both)
+                        yield joined("{} * {}", np.multiply, "arith.mulf", own, both)
+        if self.type.shape and not self.is_number:
+            for truth in self.comparisons(likely=True):
+                for value, told in FILLS[:2]:
+                    yield replace(chosen(truth, own, value, told), cause=_("a missing condition"))

@@ -1,0 +1,155 @@
+"""`ScopeLeaves`: the values, numbers and conditions of which expressions in place of a value may be made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from triton_lab.ir import Type
+from triton_lab.launch.comparison.mutations.ir_query import constant
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
+from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for
+from triton_lab.launch.comparison.relations import numbers
+from triton_lab.launch.comparison.replicas.expression import (
+    OWN,
+    Expression,
+    compared,
+    joined,
+    of_number,
+    of_value,
+)
+from triton_lab.launch.comparison.replicas.replica_run import Place
+from triton_lab.localization import _
+
+_VALUES, _IN_PAIRS = 40, 8  # values in scope that are taken: the newest ones, and as many arguments
+_MOST = 1 << 20
+TURNED = ("{} - {}", "{} / {}", "{} // {}", "{} % {}")
+"""What is joined in a way that the order of operands counts."""
+
+
+def rest(a: Any, b: Any) -> Any:
+    """The remainder of integers, with the sign of the first."""
+    return np.fmod(a, b)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One value or number that may be taken, and whether it is one number in all lanes."""
+
+    told: Expression
+    scalar: bool
+    name: str
+
+
+@dataclass
+class ScopeLeaves:
+    """What may be used in place of the value of ``place``."""
+
+    scope: KernelScope
+    place: Place
+
+    @cached_property
+    def type(self) -> Type:
+        """The type of the value."""
+        return self.scope.type(self.place.number)
+
+    @cached_property
+    def own(self) -> Expression:
+        """The value itself."""
+        return of_value(self.scope.called(self.place.number), OWN)
+
+    @cached_property
+    def is_number(self) -> bool:
+        """Whether a constant of the kernel stands there."""
+        return constant(self.scope.made, self.place.number) is not None
+
+    def leaves(self, element: str) -> list[Leaf]:
+        """The values of the kind of numbers of ``element`` in scope, the newest of each name first, and constants."""
+        lanes, found, names = replace(self.type, element=element), [], set()
+        op = self.place.op
+        for number in self.scope.scope.get(op.index, ()):
+            given, name = self.scope.type(number), self.scope.names[number]
+            if name in names or number in op.results:
+                continue
+            names.add(name)
+            if number == self.place.number or given.is_pointer or given.is_opaque:
+                continue
+            if (given.bits == 1) != (lanes.bits == 1) or (given.is_float and not lanes.is_float):
+                continue
+            if lanes.is_float and given.is_integer and given.shape:
+                continue  # whole numbers that a kernel computes in lanes are indices
+            if may_stand_for(given, lanes) and len(given.shape) in (0, len(lanes.shape)):
+                found.append(Leaf(of_value(name, (number, None)), not given.shape, name))
+            elif len(given.shape) == 1 and len(lanes.shape) == 2:
+                for axis, told in ((0, f"{name}[None, :]"), (1, f"{name}[:, None]")):
+                    if given.shape[0] == lanes.shape[1 - axis]:
+                        found.append(Leaf(of_value(told, (number, axis)), False, name))
+        del found[_VALUES:]
+        known = numbers(self.scope.launch)
+        for name, value in known.items() if lanes.bits > 1 else ():
+            if name not in names and value == int(value) and abs(value) < _MOST and value not in (0, 1):
+                found.append(Leaf(of_number(value, name), True, name))
+        return found
+
+    def some(self, element: str) -> list[Leaf]:
+        """The newest of them, and some of the arguments and constants."""
+        every = self.leaves(element)
+        known = {self.scope.names.get(number) for number in self.scope.function.arguments}
+        known |= set(numbers(self.scope.launch))
+        passed = [leaf for leaf in every if leaf.name in known]
+        return [leaf for leaf in every if leaf.name not in known][:_IN_PAIRS] + passed[:_IN_PAIRS]
+
+    def truths(self) -> list[Expression]:
+        """The conditions in scope."""
+        return [leaf.told for leaf in self.leaves("i1")]
+
+    def _whole_lanes(self) -> Type:
+        return replace(self.type, element="i32")
+
+    def comparisons(self, likely: bool) -> Iterator[Expression]:
+        """Of lanes with a scalar, or (not ``likely``) of two of any kind, of sums, and of remainders with zero."""
+        lanes = self._whole_lanes()
+        leaves = self.leaves("i32") if likely else self.some("i32")
+        zero, one = of_number(0), of_number(1)
+        for leaf in leaves:
+            if leaf.scalar and likely:
+                continue
+            for other in leaves:
+                if other.name == leaf.name or other.scalar is not likely:
+                    continue
+                for sign in ("<", ">=", "!=") if other.scalar else ("<", "<=", ">", ">=", "==", "!="):
+                    yield compared(sign, leaf.told, other.told, lanes)
+            if likely:
+                for sign in (">=", "==", "!="):
+                    yield compared(sign, leaf.told, zero, lanes)
+                yield compared(">=", leaf.told, one, lanes)
+                continue
+            for other in [each for each in leaves if each.scalar and each.name != leaf.name]:
+                after = joined("{} + {}", np.add, "arith.addi", leaf.told, one)
+                if not leaf.scalar:
+                    yield compared("<", after, other.told, lanes)
+                else:
+                    yield compared("<", leaf.told, other.told, lanes)
+                    yield compared("!=", leaf.told, other.told, lanes)
+                yield compared("==", joined("{} % {}", rest, "arith.remsi", leaf.told, other.told), zero, lanes)
+        if likely:
+            return
+        floats = replace(self.type, element="f32")
+        for leaf in [each for each in self.leaves("f32") if not each.scalar]:
+            for sign in (">", "<", "!="):
+                yield compared(sign, leaf.told, of_number(0), floats)
+
+    def conditions(self, truths: Iterable[Expression]) -> Iterator[Expression]:
+        """Further conditions, others instead, and alternatives."""
+        for truth in truths:
+            yield replace(
+                joined("{} & {}", np.logical_and, "arith.andi", self.own, truth),
+                cause=_("a missing condition"),
+                title=_("{other} as a further condition").format(other=truth.name),
+            )
+            yield replace(truth, cost=truth.cost + 1)
+            yield replace(joined("{} | {}", np.logical_or, "arith.ori", self.own, truth), cost=truth.cost + 2)

@@ -218,6 +218,14 @@ class KernelScope:
             return on_lines([max(before), line.line])
         return self.where_given(op, position)
 
+    def summands(self, number: int) -> set[int]:
+        """The values of which a value is the sum or difference, and that value itself."""
+        found, maker = {number, source(self.made, number)}, self.made.get(source(self.made, number))
+        if maker is not None and traits.of(maker.name).sums and len(maker.operands) == 2 and not maker.regions:
+            for one in maker.operands:
+                found |= self.summands(one)
+        return found
+
     def line(self, op: Op) -> UserLine | None:
         """The user's line of an operation."""
         return self.launch.lines.get(op.index)

@@ -34,6 +34,7 @@ _CLOSE, _ROUNDING = 1e-3, 2e-5  # how far numbers may be apart, of themselves an
 _LANES = 4  # lanes that must agree
 _ROUND = (-1, 2, -2, 0.5, -0.5, 4, 0.25, 8, 0.125)
 _SAMPLED = 256
+_ADDS = ("arith.addf", "arith.subf")
 # The share of the lanes that must fit: where what is stored hardly depends on a number, it is found roughly.
 _AGREE = 0.8
 
@@ -200,7 +201,12 @@ class _Matches:
         title = aim.told.format(value=self._name(), term=told) + self._where()
         function = not aim.name and not term.bare and term.name.startswith("tl.")
         cause = _("a missing function") if function else aim.cause
-        return switch_of(title, cause, place.op, _applying(place, aim, term))
+        made = switch_of(title, cause, place.op, _applying(place, aim, term))
+        # What is added already would rather be multiplied.
+        summed = [place.number, *(place.op.results if traits.of(place.op.name).sums else ())]
+        beside = {self.scope.called(each) for number in summed for each in self.scope.summands(number)}
+        again = aim.name in _ADDS and term.name in beside
+        return replace(made, unusual=again)
 
     def _where(self) -> str:
         """The lines between which it is missing: where the value is made or starts, and where it is taken."""

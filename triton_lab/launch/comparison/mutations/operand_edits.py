@@ -10,7 +10,7 @@ from itertools import combinations
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_attributes, with_computed, with_constant, with_operand
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison.mutations.ir_query import constant, source
+from triton_lab.launch.comparison.mutations.ir_query import constant
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for, with_factor, with_value
 from triton_lab.launch.comparison.numerics import Switch
@@ -180,14 +180,6 @@ class OperandEdits(KernelScope):
                 title, _("a missing term") if adds else _("a missing factor"), op, with_factor(k, name, other)
             )
             yield replace(made, unusual=adds and other in self.summands(op.operands[k]))
-
-    def summands(self, number: int) -> set[int]:
-        """The values of which a value is the sum or difference, and that value itself."""
-        found, maker = {number, source(self.made, number)}, self.made.get(source(self.made, number))
-        if maker is not None and traits.of(maker.name).sums and len(maker.operands) == 2 and not maker.regions:
-            for one in maker.operands:
-                found |= self.summands(one)
-        return found
 
     def strides(self) -> Iterator[Switch]:
         """A number of the launch by which an integer is multiplied, in one place or everywhere on its line."""

@@ -1,0 +1,111 @@
+"""Copies of programs with other numbers in place of a value: what fits is found, also in loops, masks and indices."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from tests.launch.comparison.kernels import recorded
+from tests.launch.comparison.slips import randn
+from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.experiment_results import Causes
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
+from triton_lab.launch.comparison.probe import Probe
+from triton_lab.launch.comparison.replicas.grammar import Grammar
+from triton_lab.launch.comparison.replicas.replaced_values import places
+from triton_lab.launch.comparison.replicas.replica_run import Replicas
+from triton_lab.launch.comparison.rerun import Side
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.replay.replay_run import replay
+
+
+@triton.jit
+def strided_sums(x_ptr, y_ptr, n, step, offset, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in range(0, 3):
+        at = tl.arange(0, BLOCK)
+        place = at
+        seen = place * step + k < n
+        total += tl.load(x_ptr + row * n + place * step + k, mask=seen, other=0.0)
+    ratio = (tl.sum(total, axis=0) + offset) / (n + offset)
+    tl.store(y_ptr + row * BLOCK + tl.arange(0, BLOCK), total * ratio)
+
+
+def launched() -> Launch:
+    return recorded(lambda: strided_sums[(5,)](randn(5, 40), torch.zeros(5, 8), 40, 5, 1.0, BLOCK=8))
+
+
+def expected(x: torch.Tensor, turned: bool = False, twice: bool = False) -> Mapping[str, torch.Tensor]:
+    """What the kernel stores, or what it would with a change."""
+    at = torch.arange(8)
+    place = 7 - at if turned else at
+    total = torch.zeros(5, 8)
+    for k in range(3):
+        total += x[:, place * 5 + k]
+    ratio = ((2 if twice else 1) * total.sum(1) + 1) / 41
+    return {"y_ptr": total * ratio[:, None]}
+
+
+def causes(**changes: bool) -> Causes:
+    return lab.compare(launched(), expected(randn(5, 40), **changes)).causes()
+
+
+def lines(cause: str) -> set[int]:
+    first = strided_sums.starting_line_number - 1
+    return {int(n) - first for part in re.findall(r"lines? ([\d and]+)", cause) for n in re.findall(r"\d+", part)}
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "line"),
+    [("turned", "BLOCK - 1 - ", 6), ("twice", "2 * tl.sum(total)", 9)],
+    ids=["an index that counts down", "a factor inside a quotient"],
+)
+def test_what_one_value_should_have_been_is_named_with_its_line(change: str, said: str, line: int) -> None:
+    cause = causes(**{change: True}).cause
+    assert said in cause
+    assert {line, line + 1} & lines(cause)
+
+
+def replicas(launch: Launch, wanted: Mapping[str, torch.Tensor]) -> tuple[KernelScope, Replicas]:
+    side = Side("", launch, {name: value.numpy() for name, value in wanted.items()})
+    plain = side.held(replay(launch))
+    scope = KernelScope(launch, list(wanted))
+    found = Replicas.of(scope, Probe.of(side, plain))
+    assert found is not None
+    return scope, found
+
+
+def test_a_copy_that_leaves_memory_does_not_stop_the_others() -> None:
+    scope, copies = replicas(launched(), expected(randn(5, 40), turned=True))
+    every = [(place, Grammar(scope, place)) for place in places(scope)]
+    fitting = {one.name for place, grammar in every for one in copies.fitting(place, list(grammar.simple()))}
+    assert any(name.startswith("BLOCK - 1 - ") for name in fitting)
+    # An index beyond the argument is tried with the others.
+    assert any("at * n" in one.name for _place, grammar in every for one in grammar.simple())
+
+
+def test_copies_of_the_kernel_as_it_is_explain_nothing() -> None:
+    scope, copies = replicas(launched(), expected(randn(5, 40), turned=True))
+    for place in list(places(scope))[:5]:
+        assert copies.fitting(place, [Grammar(scope, place).own]) == []
+
+
+def test_kernels_whose_programs_add_up_are_not_copied() -> None:
+    @triton.jit
+    def counts(x_ptr, y_ptr, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.atomic_add(y_ptr + at % 4, tl.load(x_ptr + at))
+
+    launch = recorded(lambda: counts[(3,)](randn(24), torch.zeros(4), BLOCK=8))
+    wrong = Compared("y_ptr", torch.zeros(4).numpy(), torch.ones(4).numpy())
+    side = Side("", launch, {"y_ptr": wrong.b})
+    assert Replicas.of(KernelScope(launch, ["y_ptr"]), Probe.of(side, [wrong])) is None

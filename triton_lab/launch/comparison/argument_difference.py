@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -218,3 +220,33 @@ class Compared:
             *((int(np.count_nonzero(where)), what) for where, what in zip(counts, ("NaN", "infinity"), strict=True)),
             (self.zeros, _("the sign of zero")),
         ]
+
+
+# How many different values must become right (fewer may by chance), and for integers how many elements.
+DISTINCT, _WHOLE = 4, 16
+# Or so many bits of chance: which elements are wrong, and what was expected there.
+_BITS = 24
+
+
+def beyond_chance(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
+    """Whether the differing elements (that are right in ``found``) are too many to become right by chance."""
+    bits = 0.0
+    for k, one in enumerate(plain):
+        wrong = ~one.explained & found[k].same if found else ~one.explained
+        expected = np.asarray(number_formats.wide(one.b))
+        counts = np.unique(expected[wrong], return_counts=True)[1]
+        whole = number_formats.is_float(one.dtype) or counts.sum() >= _WHOLE
+        if (len(counts) >= DISTINCT and whole) or (len(counts) > 1 and counts.sum() - counts.max() >= _WHOLE):
+            return True
+        # One number for all of them: then which elements they are is no chance.
+        if not found and counts.sum() >= _WHOLE and np.count_nonzero(~wrong) >= _WHOLE:
+            return True
+        if not found and wrong.any():
+            shares = np.unique(expected, return_counts=True)[1] / expected.size
+            bits += _ways(expected.size, int(counts.sum())) - counts.sum() * math.log2(float((shares**2).sum()))
+    return bits >= _BITS
+
+
+def _ways(count: int, chosen: int) -> float:
+    """In how many ways so many are chosen, in bits."""
+    return (math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)) / math.log(2)

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.argument_difference import DISTINCT, Compared, beyond_chance
 from triton_lab.launch.comparison.bounds.bound import Bound
-from triton_lab.launch.comparison.chance import DISTINCT, beyond_chance
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments

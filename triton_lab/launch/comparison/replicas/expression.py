@@ -25,7 +25,7 @@ _NONE: Mapping[str, Any] = {}
 
 
 @dataclass
-class Steps:
+class EditSteps:
     """The operations of an edit near ``near``, one after the other; ``own`` is the value that they replace."""
 
     editor: Editor
@@ -63,7 +63,7 @@ class Expression:
 
     name: str
     numbers: Callable[[Numbers], Any]
-    make: Callable[[Steps, Type], int]  # in lanes of this type
+    make: Callable[[EditSteps, Type], int]  # in lanes of this type
     cost: int = 1
     joined: bool = False
     own: bool = False  # whether it takes the value that it stands in place of
@@ -93,7 +93,7 @@ def joined(
 ) -> Expression:
     """``one`` and ``two`` joined by the operation ``name``, which computes ``function``; ``told`` takes both."""
 
-    def make(steps: Steps, type: Type) -> int:
+    def make(steps: EditSteps, type: Type) -> int:
         return steps.then(name, (one.make(steps, type), two.make(steps, type)), type)
 
     return Expression(
@@ -112,7 +112,7 @@ def applied(
 ) -> Expression:
     """Some operations, each with a number before or behind (see `scope_terms`), applied to ``one``."""
 
-    def make(steps: Steps, type: Type) -> int:
+    def make(steps: EditSteps, type: Type) -> int:
         number = one.make(steps, type)
         for name, other, first in steps_of:
             if other is None:
@@ -138,7 +138,7 @@ def compared(sign: str, one: Expression, two: Expression, lanes: Type) -> Expres
     predicates = _FLOATS if lanes.is_float else _WHOLE
     name = "arith.cmpf" if lanes.is_float else "arith.cmpi"
 
-    def make(steps: Steps, type: Type) -> int:
+    def make(steps: EditSteps, type: Type) -> int:
         sides = (one.make(steps, lanes), two.make(steps, lanes))
         return steps.then(name, sides, replace(lanes, element="i1"), {"predicate": predicates[sign]})
 
@@ -156,7 +156,7 @@ def compared(sign: str, one: Expression, two: Expression, lanes: Type) -> Expres
 def chosen(condition: Expression, one: Expression, other: float, told: str) -> Expression:
     """``one`` where the condition holds, and the number ``other``, written ``told``, elsewhere."""
 
-    def make(steps: Steps, type: Type) -> int:
+    def make(steps: EditSteps, type: Type) -> int:
         truth = condition.make(steps, replace(type, element="i1"))
         return steps.then("arith.select", (truth, one.make(steps, type), steps.constant(other, type)), type)
 

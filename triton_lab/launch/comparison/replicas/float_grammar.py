@@ -50,9 +50,10 @@ class FloatGrammar(ScopeLeaves):
         for value in _ROUND:
             cause = _("a missing factor")
             yield replace(joined("{1} * {0}", _times, "arith.mulf", own, of_number(value)), cost=3, cause=cause)
-        for value in (1.0, -1.0, 0.5, -0.5):
-            cause = _("a missing term")
-            yield replace(joined("{} + {}", np.add, "arith.addf", own, of_number(value)), cost=3, cause=cause)
+        for value in (1.0, 0.5):
+            for told, function, name in _FLOATS[:2]:
+                more = joined(told, function, name, own, of_number(value))
+                yield replace(more, cost=3, cause=_("a missing term"))
         for truth in self.truths():
             for value, told in FILLS[:3]:
                 yield replace(chosen(truth, own, value, told), cause=_("a missing condition"))
@@ -74,7 +75,7 @@ class FloatGrammar(ScopeLeaves):
     def two_real(self) -> Iterator[Expression]:
         """With two more, or a function of one."""
         leaves, own = self.some("f32"), self.own
-        for leaf in leaves:
+        for leaf in [each for each in leaves if not each.whole]:
             for told, function, steps in FUNCTIONS:
                 of = applied(told, function, steps, leaf.told)
                 yield of

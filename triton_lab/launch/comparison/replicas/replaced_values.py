@@ -9,13 +9,14 @@ from functools import cached_property
 from triton_lab.ir import Op, traits
 from triton_lab.ir.plan_edits import Editor
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison.mutations.ir_query import on_lines
+from triton_lab.launch.comparison.mutations.ir_query import constant, on_lines
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
-from triton_lab.launch.comparison.replicas.expression import Expression, Steps
+from triton_lab.launch.comparison.relations import numbers
+from triton_lab.launch.comparison.replicas.expression import EditSteps, Expression
 from triton_lab.launch.comparison.replicas.grammar import Grammar
-from triton_lab.launch.comparison.replicas.replica_run import Place, Replicas
+from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace, Replicas
 from triton_lab.launch.comparison.time_budget import Budget
 from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
@@ -65,7 +66,7 @@ class ReplacedValues:
         yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0]))
 
 
-def places(scope: KernelScope) -> Iterator[Place]:
+def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
     """The values that may be replaced, those nearest to the stores first: everywhere, on one line, and at one use."""
     count: dict[int, list[tuple[Op, int]]] = {}
     for op in scope.function.walk():
@@ -85,14 +86,14 @@ def places(scope: KernelScope) -> Iterator[Place]:
             seen.add(number)
             every = sorted(count[number], key=lambda use: scope.place[use[0].index])
             if number in counted and all(use[0].index in scope.scope for use in every):
-                yield Place(number, every[0][0], tuple(every))
+                yield ReplacedPlace(number, every[0][0], tuple(every))
             elif maker is not None and not (maker.regions or maker.index in scope.library or _is_number(maker)):
-                yield Place(number, maker)
+                yield ReplacedPlace(number, maker)
         group = together.get((op, k), [])
         if group and len(group) < len(count[number]):
-            yield Place(number, group[0][0], tuple(group))
+            yield ReplacedPlace(number, group[0][0], tuple(group))
         if not _hands_on(op):
-            yield Place(number, op, ((op, k),))
+            yield ReplacedPlace(number, op, ((op, k),))
 
 
 def _is_number(op: Op) -> bool:
@@ -104,15 +105,18 @@ def _hands_on(op: Op) -> bool:
     return trait.kind in (Kind.MOVES, Kind.CASTS) and len(op.operands) == 1
 
 
-def _switch(scope: KernelScope, place: Place, one: Expression) -> Switch:
-    title = one.title or _("{one} instead of {other}").format(one=one.name, other=scope.called(place.number))
+def _switch(scope: KernelScope, place: ReplacedPlace, one: Expression) -> Switch:
+    held = constant(scope.made, place.number)
+    named = {value: name for name, value in numbers(scope.launch).items()}
+    own = named.get(held) if held is not None else None
+    title = one.title or _("{one} instead of {other}").format(one=one.name, other=own or scope.called(place.number))
     ops = frozenset(op.index for op, _k in place.uses) or frozenset({place.op.index})
     return Switch(
         title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)), ops=ops
     )
 
 
-def where(scope: KernelScope, place: Place) -> str:
+def where(scope: KernelScope, place: ReplacedPlace) -> str:
     """The line of the use; and where the value gets its name for it alone, where it may be changed as well."""
     if not place.uses:
         return scope.where(place.op)
@@ -135,7 +139,7 @@ def where(scope: KernelScope, place: Place) -> str:
 
 def _making(one: Expression) -> Callable[[Editor, Op, int], list[Op]]:
     def made(editor: Editor, op: Op, own: int) -> list[Op]:
-        type, steps = editor.type(own), Steps(editor, op, own)
+        type, steps = editor.type(own), EditSteps(editor, op, own)
         number = one.make(steps, type)
         if not steps.made or steps.made[-1].results != (number,):
             # What only stands in for the value is copied, so that there is an operation to give it.

@@ -43,7 +43,7 @@ _NEAR, _NARROW, _ROUNDINGS = 2e-4, 2.0**-6, 64
 
 
 @dataclass(frozen=True)
-class Place:
+class ReplacedPlace:
     """A value where it is taken: by operands of some operations, or (no ``uses``) everywhere after ``op`` made it.
 
     What may be written there is what ``op`` may use, the first of the operations.
@@ -111,7 +111,7 @@ class Replicas:
         most = max((int(np.prod(one.shape)) for one in self.scope.function.types), default=1)
         return max(8, min(256, _LANES // (most * len(self.programs))))
 
-    def fitting(self, place: Place, expressions: Sequence[Expression]) -> list[Expression]:
+    def fitting(self, place: ReplacedPlace, expressions: Sequence[Expression]) -> list[Expression]:
         """The expressions in place of the value with which all that the programs store is as expected."""
         found: list[Expression] = []
         most = self.at_most(self.scope.type(place.number))
@@ -119,7 +119,7 @@ class Replicas:
             found += self._fitting(place, expressions[start : start + most])
         return found
 
-    def _fitting(self, place: Place, expressions: Sequence[Expression]) -> list[Expression]:
+    def _fitting(self, place: ReplacedPlace, expressions: Sequence[Expression]) -> list[Expression]:
         launch, scope = self.scope.launch, self.scope
         plan = launch.executable.plan
         visible = [number for number in scope.scope.get(place.op.index, ()) if not _is_opaque(scope.type(number))]

@@ -22,7 +22,7 @@ from triton_lab.launch.comparison.replicas.expression import (
     of_number,
     of_value,
 )
-from triton_lab.launch.comparison.replicas.replica_run import Place
+from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace
 from triton_lab.localization import _
 
 _VALUES, _IN_PAIRS = 40, 8  # values in scope that are taken: the newest ones, and as many arguments
@@ -37,12 +37,13 @@ def rest(a: Any, b: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """One value or number that may be taken, and whether it is one number in all lanes."""
+class ScopeLeaf:
+    """One value or number that may be taken, whether it is one number in all lanes, and a computed whole number."""
 
     told: Expression
     scalar: bool
     name: str
+    whole: bool = False
 
 
 @dataclass
@@ -50,7 +51,7 @@ class ScopeLeaves:
     """What may be used in place of the value of ``place``."""
 
     scope: KernelScope
-    place: Place
+    place: ReplacedPlace
 
     @cached_property
     def type(self) -> Type:
@@ -67,7 +68,7 @@ class ScopeLeaves:
         """Whether a constant of the kernel stands there."""
         return constant(self.scope.made, self.place.number) is not None
 
-    def leaves(self, element: str) -> list[Leaf]:
+    def leaves(self, element: str) -> list[ScopeLeaf]:
         """The values of the kind of numbers of ``element`` in scope, the newest of each name first, and constants."""
         lanes, found, names = replace(self.type, element=element), [], set()
         op = self.place.op
@@ -83,19 +84,20 @@ class ScopeLeaves:
             if lanes.is_float and given.is_integer and given.shape:
                 continue  # whole numbers that a kernel computes in lanes are indices
             if may_stand_for(given, lanes) and len(given.shape) in (0, len(lanes.shape)):
-                found.append(Leaf(of_value(name, (number, None)), not given.shape, name))
+                whole = given.is_integer and number not in self.scope.function.arguments
+                found.append(ScopeLeaf(of_value(name, (number, None)), not given.shape, name, whole))
             elif len(given.shape) == 1 and len(lanes.shape) == 2:
                 for axis, told in ((0, f"{name}[None, :]"), (1, f"{name}[:, None]")):
                     if given.shape[0] == lanes.shape[1 - axis]:
-                        found.append(Leaf(of_value(told, (number, axis)), False, name))
+                        found.append(ScopeLeaf(of_value(told, (number, axis)), False, name))
         del found[_VALUES:]
         known = numbers(self.scope.launch)
         for name, value in known.items() if lanes.bits > 1 else ():
             if name not in names and value == int(value) and abs(value) < _MOST and value not in (0, 1):
-                found.append(Leaf(of_number(value, name), True, name))
+                found.append(ScopeLeaf(of_number(value, name), True, name))
         return found
 
-    def some(self, element: str) -> list[Leaf]:
+    def some(self, element: str) -> list[ScopeLeaf]:
         """The newest of them, and some of the arguments and constants."""
         every = self.leaves(element)
         known = {self.scope.names.get(number) for number in self.scope.function.arguments}

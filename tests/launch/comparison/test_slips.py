@@ -100,7 +100,7 @@ def test_the_line_of_each_slip_is_the_users() -> None:
     launch = recorded(lambda: normalized[(5,)](x, torch.empty(5, 50), 50, BLOCK=64))
     first = normalized.starting_line_number
     names = [switch.name for switch in usual(launch)]
-    assert f"lanes masked off (line {first + 3}) left out (line {first + 5})" in names
+    assert f"lanes masked off (line {first + 4}) left out (line {first + 5})" in names
     assert f"other=-inf (line {first + 3})" in names
     # A kernel's constants stand for themselves.
     mask = recorded(lambda: below[(1,)](randn(8, 8), torch.empty(8, 8), WITH=True, N=8))

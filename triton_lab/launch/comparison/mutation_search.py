@@ -107,7 +107,8 @@ class Search:
         ``doubtful`` is an explanation that is already known, and would make the kernel unusual.
         """
         if beyond_chance(self.plain):
-            yield from self._explained(self.experiments.derived(self.probe), Budget(seconds), True, doubtful=doubtful)
+            tiers = self.experiments.derived(self.probe, copies=doubtful is None)
+            yield from self._explained(tiers, Budget(seconds), True, doubtful=doubtful)
 
     def with_rival(self, found: Experiment) -> Experiment:
         """An explanation by a missing factor, term or function, with another one as simple at the earliest line."""

@@ -76,18 +76,22 @@ class Experiments(
         """Those that change how exactly the kernel computes: casts, and narrow types."""
         return _all(self.casts(), self.accumulators(), self.wider())
 
-    def derived(self, probe: Probe) -> Iterator[Iterator[Switch]]:
-        """All that follow from the kernel, the likeliest kinds first; ``probe`` runs some programs."""
-        plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe)
+    def derived(self, probe: Probe, copies: bool = True) -> Iterator[Iterator[Switch]]:
+        """All that follow from the kernel, the likeliest kinds first; ``probe`` runs some programs.
+
+        ``copies``: also any expression in place of a value.
+        """
+        plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, is_done=copies)
         yield self.variables(alike=True, stored=True)
         *likely, of_two = matches(self, probe)
         yield from likely
-        yield replaced.others()
-        yield replaced.simple()
         yield _all(self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders())
         yield _all(self.starts(), self.constants(near=True))
-        yield fitted_factors(self, probe, ratios=False)
         yield self.roundings()
+        if copies:
+            yield replaced.others()
+            yield replaced.simple()
+        yield fitted_factors(self, probe, ratios=False)
         if not replaced.is_done:
             yield self.variables(alike=False, stored=True)
             yield self.factors(everywhere=False)
@@ -96,7 +100,8 @@ class Experiments(
         yield self.variables(alike=True)
         yield of_two
         yield _all(self.elements_on(), self.swapped(), self.shifted(), self.offsets())
-        yield replaced.composed()
+        if copies:
+            yield replaced.composed()
         yield _all(self.left_out(), self.iterations(by_step=False))
         yield _all(self.comparisons(near=False), self.siblings(likely=False))
         if not replaced.is_done:

@@ -44,7 +44,9 @@ class FloatGrammar(ScopeLeaves):
             return
         for told, function, steps in FUNCTIONS:
             yield replace(applied(told, function, steps, own), cause=_("a missing function"))
-        yield joined("{} * {}", np.multiply, "arith.mulf", own, own)
+        squared = joined("{} * {}", np.multiply, "arith.mulf", own, own)
+        title = _("{name}, squared").format(name=own.name)
+        yield replace(squared, cause=_("a missing function"), title=title)
         negated = applied("-{}", np.negative, (("arith.negf", None, False),), own)
         yield replace(negated, cause=_("a missing minus sign"))
         for value in _ROUND:

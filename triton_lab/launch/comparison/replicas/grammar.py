@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from triton_lab.launch.comparison.mutations.ir_query import source
 from triton_lab.launch.comparison.replicas.expression import Expression, joined, of_number
 from triton_lab.launch.comparison.replicas.float_grammar import FILLS, FloatGrammar
 from triton_lab.launch.comparison.replicas.scope_leaves import TURNED, rest
@@ -42,8 +43,10 @@ class Grammar(FloatGrammar):
         if self.is_number and self.type.is_float:
             for value, told in FILLS:
                 yield of_number(value, told)
+        scalar = not self.scope.type(source(self.scope.made, self.place.number)).shape
         for leaf in self.leaves("f32" if self.type.is_float else "i32"):
-            yield replace(leaf.told, cause=_("a wrong value"))
+            # One number for all lanes is taken for another one, and lanes for others.
+            yield replace(leaf.told, cost=1 if leaf.scalar == scalar else 2, cause=_("a wrong value"))
 
     def simple(self) -> Iterator[Expression]:
         """With one more value, number or function."""

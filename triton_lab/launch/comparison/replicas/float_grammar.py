@@ -43,7 +43,8 @@ class FloatGrammar(ScopeLeaves):
         if self.is_number:
             return
         for told, function, steps in FUNCTIONS:
-            yield replace(applied(told, function, steps, own), cause=_("a missing function"))
+            cause = _("a missing function") if told.startswith("tl.") else _("a missing term")
+            yield replace(applied(told, function, steps, own), cause=cause)
         squared = joined("{} * {}", np.multiply, "arith.mulf", own, own)
         title = _("{name}, squared").format(name=own.name)
         yield replace(squared, cause=_("a missing function"), title=title)
@@ -53,8 +54,8 @@ class FloatGrammar(ScopeLeaves):
             cause = _("a missing factor")
             yield replace(joined("{1} * {0}", _times, "arith.mulf", own, of_number(value)), cost=3, cause=cause)
         for value in (1.0, 0.5):
-            for told, function, name in _FLOATS[:2]:
-                more = joined(told, function, name, own, of_number(value))
+            for word, join, name in _FLOATS[:2]:
+                more = joined(word, join, name, own, of_number(value))
                 yield replace(more, cost=3, cause=_("a missing term"))
         for truth in self.truths():
             for value, told in FILLS[:3]:

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.source_lines import UserLine
 
 _LONGEST = 48  # characters of an expression that is written in a title
-_FOLDS: Mapping[tuple[str, ...], str] = {
-    ("tt.reduce", "arith.addf"): "tl.sum", ("tt.reduce", "arith.addi"): "tl.sum",
-    ("tt.reduce", "arith.maxnumf"): "tl.max", ("tt.reduce", "arith.minnumf"): "tl.min",
-    ("tt.scan", "arith.addf"): "tl.cumsum", ("tt.scan", "arith.addi"): "tl.cumsum",
-}  # fmt: skip
 
 
 def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit) -> Switch:
@@ -254,8 +249,12 @@ class KernelScope:
             return "", False
         parts = [self._written(one) for one in op.operands]
         if op.name in traits.FOLDS and len(parts) == 1:
-            inner = [one.name for one in op.regions[0].blocks[0].ops[:-1]]
-            told = _FOLDS.get((op.name, *inner), "")
+            inner = [traits.of(one.name) for one in op.regions[0].blocks[0].ops[:-1]]
+            sums = len(inner) == 1 and inner[0].symbol == "+"
+            extreme = inner[0].extreme if len(inner) == 1 else 0
+            told = "tl.sum" if sums else {1: "tl.max", -1: "tl.min"}.get(extreme, "")
+            if op.name == "tt.scan":
+                told = "tl.cumsum" if sums else ""
             written, whole = (f"{told}({parts[0][0]})" if told and parts[0][0] else ""), True
         elif len(parts) == 2 and (trait.symbol or trait.extreme) and trait.kind is Kind.ELEMENTWISE:
             sides = [f"({part})" if joined else part for part, joined in parts]

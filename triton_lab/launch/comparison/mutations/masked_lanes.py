@@ -113,7 +113,7 @@ def _shaped(launch: Launch, one: Op, two: Op) -> bool:
     """Whether two operations give blocks of one shape, the first of them by elements of others."""
     types = function_of(launch, one).types
     return bool(one.results and two.results) and (
-        types[one.results[0]].shape == types[two.operands[0]].shape and one.name not in ("arith.constant", "tt.splat")
+        types[one.results[0]].shape == types[two.operands[0]].shape and bool(one.operands) and one.name != "tt.splat"
     )
 
 

@@ -34,7 +34,6 @@ _CLOSE, _ROUNDING = 1e-3, 2e-5  # how far numbers may be apart, of themselves an
 _LANES = 4  # lanes that must agree
 _ROUND = (-1, 2, -2, 0.5, -0.5, 4, 0.25, 8, 0.125)
 _SAMPLED = 256
-_ADDS = ("arith.addf", "arith.subf")
 # The share of the lanes that must fit: where what is stored hardly depends on a number, it is found roughly.
 _AGREE = 0.8
 
@@ -205,7 +204,7 @@ class _Matches:
         # What is added already would rather be multiplied.
         summed = [place.number, *(place.op.results if traits.of(place.op.name).sums else ())]
         beside = {self.scope.called(each) for number in summed for each in self.scope.summands(number)}
-        again = aim.name in _ADDS and term.name in beside
+        again = bool(aim.name) and traits.of(aim.name).sums and term.name in beside
         return replace(made, unusual=again)
 
     def _where(self) -> str:

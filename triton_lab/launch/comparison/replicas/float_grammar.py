@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from triton_lab.ir import traits
 from triton_lab.launch.comparison.mutations.scope_terms import FUNCTIONS
 from triton_lab.launch.comparison.replicas.expression import Expression, applied, chosen, joined, of_number
 from triton_lab.launch.comparison.replicas.scope_leaves import TURNED, ScopeLeaves
@@ -69,7 +70,7 @@ class FloatGrammar(ScopeLeaves):
         own = self.own
         twice = other.name.partition("[")[0] == own.name
         for told, function, name in _FLOATS[2:] if twice else _FLOATS:
-            cause = _("a missing term") if name in ("arith.addf", "arith.subf") else _("a missing factor")
+            cause = _("a missing term") if traits.of(name).sums else _("a missing factor")
             cause = _("a missing function") if told.startswith("tl.") else cause
             yield replace(joined(told, function, name, own, other), cause=cause)
             if told in TURNED:

@@ -54,7 +54,7 @@ _Known = tuple["Access", Op, "Argument"]
 
 def _on_lines(known: Sequence[_Known]) -> str:
     lines = sorted({one.line for one, _op, _argument in known if one.line is not None})
-    return messages.noun(len(lines), "on line ", "on lines ") + " and ".join(map(str, lines)) if lines else "of it"
+    return f"{messages.noun(len(lines), 'on line', 'on lines')} {' and '.join(map(str, lines))}" if lines else "of it"
 
 
 def _indices(known: Sequence[_Known]) -> frozenset[int]:

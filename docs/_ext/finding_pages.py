@@ -127,7 +127,7 @@ def put_picture(app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def _card(kind: str) -> str:
-    from pictures import live
+    from triton_lab.views.html_output import picture
 
     from triton_lab.views.drawing.png import png
     from triton_lab.views.launch.card.launch_card import Card
@@ -135,7 +135,7 @@ def _card(kind: str) -> str:
 
     card = Card(launched(examples()[kind].broken))
     image = base64.b64encode(png(card.figure())).decode("ascii")
-    return f"```{{raw}} html\n{live(packed(card.standalone()), image, html.unescape(card.title()))}\n```"
+    return f"```{{raw}} html\n{picture(packed(card.standalone()), image, html.unescape(card.title()))}\n```"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pictures import live
+from triton_lab.views.html_output import picture
 from sphinx.application import Sphinx
 
 from triton_lab.views.drawing.png import png
@@ -89,10 +89,10 @@ def page() -> str:
     for shown in PICTURES:
         view = _view(_last_value(shown.code, names))
         image = base64.b64encode(png(view.figure())).decode("ascii")
-        picture = live(packed(view.standalone()), image, html.unescape(view.title()))
+        shown_live = picture(packed(view.standalone()), image, html.unescape(view.title()))
         parts.append(
             f"## {shown.title}\n\n{shown.words}\n\n```python\n{textwrap.dedent(shown.code)}\n```\n\n"
-            f"```{{raw}} html\n{picture}\n```\n"
+            f"```{{raw}} html\n{shown_live}\n```\n"
         )
     return "\n".join(parts)
 

@@ -6,9 +6,8 @@ the pages as a plain script: browsers load no modules from a folder.
 
 from __future__ import annotations
 
-import html
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from pygments.token import Comment, _TokenType
 from sphinx.application import Sphinx
 
 from triton_lab.course.edition import notebooks_at, read
+from triton_lab.views.html_output import picture
 from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.script_bundle import SITE, script, stylesheet
 
@@ -42,14 +42,6 @@ class CellLexer(IPython3Lexer):
             yield start + index, token, value
 
 
-def live(scene: str, png: str, alt: str, size: Mapping[str, int] | None = None) -> str:
-    """A packed scene as HTML, and in its place a PNG (base64) until it is drawn. With its ``size`` the page has room
-    for it before it is read."""
-    room = "".join(f' {side}="{int(size[side])}"' for side in ("width", "height") if size and side in size)
-    still = f'<img alt="{html.escape(alt)}"{room} src="data:image/png;base64,{png}">' if png else html.escape(alt)
-    return f'<div class="triton-lab-picture"><script type="application/gzip">{scene}</script>{still}</div>'
-
-
 def page_of(notebook: dict[str, Any]) -> dict[str, Any]:
     """The notebook with its scenes as HTML; what else an output has stays."""
     notebook["metadata"].setdefault("language_info", {})["pygments_lexer"] = CELL
@@ -60,7 +52,7 @@ def page_of(notebook: dict[str, Any]) -> dict[str, Any]:
                 text = "".join(data.get("text/plain", "")).strip()
                 png = "".join(data.get("image/png", "")).replace("\n", "")
                 size = output.get("metadata", {}).get("image/png", {})
-                output["data"] = {"text/html": live(scene, png, text.partition("\n")[0], size), "text/plain": text}
+                output["data"] = {"text/html": picture(scene, png, text.partition("\n")[0], size), "text/plain": text}
     return notebook
 
 

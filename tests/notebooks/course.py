@@ -15,7 +15,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from triton_lab.course.edition import marked
-from triton_lab.views.notebook_output import SCENE
+from triton_lab.views.notebook_output import HTML, SCENE
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 CELL_SECONDS = 300
@@ -52,9 +52,14 @@ def executed(source: Path) -> nbformat.NotebookNode:
 
 def _without_kernel(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without the ids by which its pictures ask the kernel that ran it: it is gone, and they are drawn at
-    random, so that every run would differ."""
+    random, so that every run would differ.
+
+    And without the HTML of pictures, which doubles the size of the notebooks: readers of the course have the extension.
+    """
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
-        output.get("data", {}).get(SCENE, {}).pop("view", None)
+        if SCENE in output.get("data", {}):
+            output.data[SCENE].pop("view", None)
+            output.data.pop(HTML, None)
     return notebook
 
 

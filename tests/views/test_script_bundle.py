@@ -15,6 +15,8 @@ from tests.wordings import Wording
 from triton_lab.views.script_bundle import (
     ENTRIES,
     FRONT,
+    LOADER,
+    OUTPUT,
     PAGE,
     SAVED,
     SITE,
@@ -26,7 +28,7 @@ from triton_lab.views.script_bundle import (
 )
 
 KINDS = "kinds.js"
-HANDED_OVER = {WIDGET: ["export default { render };"], PAGE: [], SAVED: [], SITE: [], VIEW: []}
+HANDED_OVER = {WIDGET: ["export default { render };"], PAGE: [], SAVED: [], SITE: [], OUTPUT: [], VIEW: []}
 
 
 def node() -> str:
@@ -55,7 +57,7 @@ def test_a_script_is_one_module_that_needs_no_other(entry: str, tmp_path: Path) 
 
 def test_every_module_is_part_of_every_picture() -> None:
     """No module that nobody imports, and no entry that draws less than another."""
-    adapters = {WIDGET, PAGE, SAVED, SITE}
+    adapters = {WIDGET, PAGE, SAVED, SITE, OUTPUT}
     every = {path.relative_to(FRONT).as_posix() for path in FRONT.rglob("*.js")}
 
     def needed(*entries: str) -> set[str]:
@@ -68,9 +70,9 @@ def test_every_module_is_part_of_every_picture() -> None:
         return found
 
     # What only the adapters need is how a scene comes in, and draws nothing.
-    assert every == needed(*adapters)
-    assert every - needed(VIEW) == adapters | {"packed.js", "check.js", "shapes.js"}
-    assert all('import { show } from "./view.js";' in (FRONT / name).read_text() for name in adapters)
+    assert every - {LOADER} == needed(*adapters)
+    assert every - {LOADER} - needed(VIEW) == adapters | {"packed.js", "check.js", "shapes.js", "nearby.js"}
+    assert all(VIEW in needed(name) for name in adapters)
 
 
 def test_the_scripts_lie_in_the_folders_of_the_views() -> None:
@@ -78,7 +80,7 @@ def test_the_scripts_lie_in_the_folders_of_the_views() -> None:
     folders = {path.parent.name for path in FRONT.parent.glob("*/__init__.py")}
     # Lazy graphs and proofs are boxes, lines and words, which drawing/ draws for everybody.
     assert {path.name for path in FRONT.iterdir() if path.is_dir()} == folders - {"lazy", "proofs"}
-    doors = {WIDGET, PAGE, SAVED, SITE, VIEW, KINDS}
+    doors = {WIDGET, PAGE, SAVED, SITE, OUTPUT, VIEW, KINDS}
     for path in FRONT.rglob("*.js"):
         name = path.relative_to(FRONT).as_posix()
         known = {"drawing", path.parent.name} | ({""} if path.parent.name != "drawing" else set())

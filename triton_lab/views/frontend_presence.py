@@ -70,14 +70,30 @@ def widgets_are_shown() -> bool:
     Programs that run a notebook unattended (nbclient, nbconvert, papermill) show none. Their outputs must not name a
     widget: converters would prefer the missing widget to the existing picture.
     """
+    return kernel_runs() and (_has_own_widgets() or is_jupyter())
+
+
+def kernel_runs() -> bool:
+    """Whether this process is a notebook's kernel."""
+    return getattr(_shell(), "kernel", None) is not None
+
+
+def is_jupyter() -> bool:
+    """Whether a Jupyter server started this kernel for a notebook: JupyterLab or Notebook 7."""
+    return not _has_own_widgets() and "JPY_SESSION_NAME" in os.environ and not _inherited()
+
+
+def _has_own_widgets() -> bool:
+    """Whether this is Colab or VS Code, which show widgets in their own ways."""
+    return bool({"COLAB_RELEASE_TAG", "VSCODE_PID"} & os.environ.keys()) or (
+        "__vsc_ipynb_file__" in getattr(_shell(), "user_ns", ())
+    )
+
+
+def _shell() -> Any:
     from IPython.core.getipython import get_ipython
 
-    shell: Any = get_ipython()
-    if getattr(shell, "kernel", None) is None:
-        return False
-    if "COLAB_RELEASE_TAG" in os.environ or "VSCODE_PID" in os.environ:
-        return True
-    return "__vsc_ipynb_file__" in shell.user_ns or ("JPY_SESSION_NAME" in os.environ and not _inherited())
+    return get_ipython()
 
 
 def _inherited() -> bool:

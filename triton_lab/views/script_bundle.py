@@ -17,10 +17,12 @@ from triton_lab.localization import browser_texts, language
 
 FRONT = Path(__file__).parent / "front"
 # The entry modules. ``widget.js`` draws the scene of a widget, ``page.js`` that of its page, ``saved.js`` that of a
-# notebook's output (JupyterLab's extension bundles the modules as they are), and ``site.js`` the pictures in a page of
-# the site. All draw with ``view.js``.
-WIDGET, PAGE, SAVED, SITE, VIEW = "widget.js", "page.js", "saved.js", "site.js", "view.js"
-ENTRIES = (WIDGET, PAGE, SAVED, SITE, VIEW)
+# notebook's output (JupyterLab's extension bundles the modules as they are), ``site.js`` the pictures in a page of the
+# site, and ``output.js`` those in HTML outputs of a notebook, which ``loader.js`` gives to it. All draw with
+# ``view.js``.
+WIDGET, PAGE, SAVED, SITE, OUTPUT, VIEW = "widget.js", "page.js", "saved.js", "site.js", "output.js", "view.js"
+ENTRIES = (WIDGET, PAGE, SAVED, SITE, OUTPUT, VIEW)
+LOADER = "loader.js"
 
 _IMPORT = re.compile(r"""^import \{([^}]*)\} from "(\.{1,2}/[\w./-]+\.js)";\n""", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)

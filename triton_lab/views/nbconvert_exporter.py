@@ -1,0 +1,60 @@
+"""nbconvert with live pictures: ``jupyter nbconvert --to triton-lab notebook.ipynb`` writes one HTML page.
+
+nbconvert itself shows the HTML of an output, but notebooks that an earlier version saved, and those of the course, have
+scenes alone. `LivePictures` adds their HTML, also to a notebook: ``jupyter nbconvert --to notebook
+--Exporter.preprocessors triton_lab.views.nbconvert_exporter.LivePictures``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbconvert import HTMLExporter
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+
+from triton_lab.views.html_output import output
+from triton_lab.views.notebook_output import HTML, SCENE, WIDGET
+
+
+class LivePictures(Preprocessor):
+    """Makes each picture of a notebook live in HTML. The first picture carries the code for all."""
+
+    enabled = True
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Change the outputs of ``nb`` in place."""
+        carried = False
+        for each in (each for cell in nb.cells for each in cell.get("outputs", ())):
+            data = each.get("data", {})
+            kept = data.get(SCENE)
+            scene = kept.get("scene") if isinstance(kept, dict) else None
+            if not isinstance(scene, str) or not _is_base64(scene):
+                continue
+            # The widget's kernel is gone, and nbconvert would prefer it to the picture.
+            data.pop(WIDGET, None)
+            png, words = ("".join(data.get(kind, "")) for kind in ("image/png", "text/plain"))
+            size = each.get("metadata", {}).get("image/png", {}).get("width")
+            png = png.replace("\n", "")
+            width = size if isinstance(size, int) else None
+            data[HTML] = output(scene, png if _is_base64(png) else "", words.partition("\n")[0], width, not carried)
+            carried = True
+        return nb, resources
+
+
+class LiveHTMLExporter(HTMLExporter):
+    """HTML as nbconvert makes it, with live pictures."""
+
+    export_from_notebook = "HTML with live pictures"
+
+    def _init_preprocessors(self) -> None:
+        super()._init_preprocessors()
+        self.register_preprocessor(LivePictures, enabled=True)
+
+
+def _is_base64(text: str) -> bool:
+    """Whether the text can stand in HTML as it is: a notebook's data comes from outside."""
+    return text.isascii() and not text.translate(_BASE64)
+
+
+_BASE64 = str.maketrans("", "", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")

@@ -249,9 +249,6 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       const data = { [WIDGET]: { version_major: 2, version_minor: 0, model_id: id } };
       void panel.renderModel(rendermime.createModel({ data, trusted: true }));
       this.#place.replaceChildren();
-      const named = new MutationObserver(() => nameSliders(panel.node));
-      named.observe(panel.node, { childList: true, subtree: true });
-      panel.disposed.connect(() => named.disconnect());
       return panel;
     } catch {
       return null;
@@ -356,13 +353,3 @@ export const sceneFactory: IRenderMime.IRendererFactory = {
 
 /** Before the widget's, which is -10. */
 export const SCENE_RANK = -100;
-
-/** Give the handles of ipywidgets' sliders the words that stand beside them, and that no reader of screens connects. */
-function nameSliders(panel: HTMLElement): void {
-  for (const handle of panel.querySelectorAll('.widget-slider [role=slider]:not([aria-label])')) {
-    const label = handle.closest('.widget-slider')?.querySelector('.widget-label')?.textContent;
-    if (label) {
-      handle.setAttribute('aria-label', label);
-    }
-  }
-}

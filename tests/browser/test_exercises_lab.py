@@ -43,7 +43,8 @@ def picks_a_program(cell: Locator) -> None:
 def drags_the_block(cell: Locator) -> None:
     """From 32 to the least, as far as the slider goes."""
     expect(cell.locator(".tl-told:visible")).to_have_text("all 4 programs")
-    drag(cell.locator(".widget-slider .noUi-handle"), cell.locator(".widget-slider .noUi-target"), 0.0)
+    slider = cell.locator(".tl-sliders input")
+    drag(slider, slider, 0.0)
     expect(cell.locator(".tl-told:visible")).to_have_text("all 13 programs")
 
 

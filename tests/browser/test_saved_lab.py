@@ -163,7 +163,7 @@ def test_sliders_move_while_the_kernel_lives_and_say_so_when_it_does_not(lab: La
     notebook = lab.open(name)
     notebook.run_all()
     cell = notebook.cell(0)
-    slider = cell.locator(".widget-slider .noUi-handle")
+    slider = cell.get_by_role("slider", name="block", exact=True)
     expect(cell.locator(".tl-kernel")).to_have_text("add_kernel[7, 1, 1]")
     slider.focus()
     slider.press("ArrowRight")

@@ -71,7 +71,7 @@ def test_every_module_is_part_of_every_picture() -> None:
 
     # What only the adapters need is how a scene comes in, and draws nothing.
     assert every - {LOADER} == needed(*adapters)
-    assert every - {LOADER} - needed(VIEW) == adapters | {"packed.js", "check.js", "shapes.js", "nearby.js"}
+    assert every - {LOADER} - needed(VIEW) == adapters | {"packed.js", "check.js", "shapes.js", "nearby.js", "sliders.js"}
     assert all(VIEW in needed(name) for name in adapters)
 
 
@@ -80,7 +80,7 @@ def test_the_scripts_lie_in_the_folders_of_the_views() -> None:
     folders = {path.parent.name for path in FRONT.parent.glob("*/__init__.py")}
     # Lazy graphs and proofs are boxes, lines and words, which drawing/ draws for everybody.
     assert {path.name for path in FRONT.iterdir() if path.is_dir()} == folders - {"lazy", "proofs"}
-    doors = {WIDGET, PAGE, SAVED, SITE, OUTPUT, VIEW, KINDS}
+    doors = {WIDGET, PAGE, SAVED, SITE, OUTPUT, "nearby.js", VIEW, KINDS}
     for path in FRONT.rglob("*.js"):
         name = path.relative_to(FRONT).as_posix()
         known = {"drawing", path.parent.name} | ({""} if path.parent.name != "drawing" else set())

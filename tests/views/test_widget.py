@@ -36,7 +36,7 @@ def test_another_style_sheet_is_another_name_to_the_page(monkeypatch: pytest.Mon
         shutil.copytree(FRONT, tmp_path, dirs_exist_ok=True)
         (tmp_path / "view.css").write_text(rule)
         monkeypatch.setattr(script_bundle, "FRONT", tmp_path)
-        widget._widget_class.cache_clear()
+        widget._class_of.cache_clear()
         names.append(widget.scene_widget(WordsScene(kind="words", text=""))._anywidget_id)
-    widget._widget_class.cache_clear()
+    widget._class_of.cache_clear()
     assert names[0] == names[2] != names[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import anywidget
 import traitlets
@@ -47,21 +47,47 @@ class SceneWidget(anywidget.AnyWidget):
         self.send(Answer(part=name, scene=beside(part(self.view, name), buffers)), buffers)
 
 
+class SliderWidget(SceneWidget):
+    """The widget of a picture below sliders.
+
+    ``sliders``: for each argument its name, the position at which it starts, and the values in words, or whole numbers
+    (see ``sliders.js``). ``chosen``: the position of each by name. ``said`` and ``proved`` are lines below.
+    """
+
+    sliders = traitlets.List().tag(sync=True)
+    chosen = traitlets.Dict().tag(sync=True)
+    said = traitlets.Unicode().tag(sync=True)
+    proved = traitlets.Unicode().tag(sync=True)
+
+
 @cache
-def _widget_class() -> type[SceneWidget]:
+def _class_of(base: type[SceneWidget]) -> type[SceneWidget]:
     """The widget class of this version: anywidget sends a class's ``_esm`` as the trait of each instance.
 
     A page keeps the first style sheet that it gets for a class's name. The name includes the version, since pictures of
     another version may stand in the same notebook.
     """
     css = stylesheet()
-    name = f"SceneWidget_{hashlib.sha256(css.encode()).hexdigest()[:8]}"
-    return type(name, (SceneWidget,), {"__module__": __name__, "_esm": script(WIDGET), "_css": css})
+    name = f"{base.__name__}_{hashlib.sha256(css.encode()).hexdigest()[:8]}"
+    return type(name, (base,), {"__module__": __name__, "_esm": script(WIDGET), "_css": css})
 
 
 def scene_widget(scene: Scene, view: Answering | None = None) -> SceneWidget:
     """A widget that draws ``scene``; ``view`` makes the parts that it requests."""
-    widget = _widget_class()(scene=dict(scene), texts=browser_texts())
+    return _filled(_class_of(SceneWidget)(scene=dict(scene), texts=browser_texts()), view)
+
+
+def slider_widget(scene: Scene, view: Answering, **state: Any) -> SliderWidget:
+    """As `scene_widget`, with sliders; ``state`` has the values of `SliderWidget`."""
+    widget = _class_of(SliderWidget)(scene=dict(scene), texts=browser_texts(), **state)
+    assert isinstance(widget, SliderWidget)
+    return _filled(widget, view)
+
+
+Shown = TypeVar("Shown", bound=SceneWidget)
+
+
+def _filled(widget: Shown, view: Answering | None) -> Shown:
     if view is not None:
         widget.answers(view)
     return widget

@@ -11,7 +11,7 @@ useCatalogue(catalogueFrom(JSON.parse(given?.texts ?? "null")));
 
 const waiting = /** @type {Record<string, Element[]>} */ (/** @type {unknown} */ (globalThis))[given?.queue ?? ""] ?? [];
 waiting.splice(0).forEach(drawWhenNear);
-waiting.push = (...places) => {
+waiting.push = (/** @type {Element[]} */ ...places) => {
   places.forEach(drawWhenNear);
   return 0;
 };

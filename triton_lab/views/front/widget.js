@@ -3,6 +3,7 @@
 import { catalogueFrom } from "./localization.js";
 import { leftBehind } from "./place.js";
 import { createSelection } from "./selection.js";
+import { showSliders } from "./sliders.js";
 import { show } from "./view.js";
 
 /** @typedef {import("./scenes.js").Scene} Scene */
@@ -19,8 +20,9 @@ import { show } from "./view.js";
  * }} Model
  */
 
-/** @param {{model: Model, el: HTMLElement}} widget */
+/** @param {{model: Model & import("./sliders.js").Model, el: HTMLElement}} widget */
 function render({ model, el }) {
+  const stopSliders = showSliders(model, el);
   const selection = createSelection(model.get("selection"));
   // The line under the pointer passes too quickly to be told.
   const tell = (/** @type {import("./selection.js").Picked} */ { pointed: _, under: __, ...picked }) => {
@@ -43,6 +45,7 @@ function render({ model, el }) {
   };
   model.on("change:scene", replace);
   return () => {
+    stopSliders();
     stop();
     remove();
     model.off("change:selection", follow);

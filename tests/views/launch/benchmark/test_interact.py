@@ -35,13 +35,18 @@ def made() -> Interact:
     return lab.interact(run, draw=lambda launch: Tiling(launch, "out_ptr"), BLOCK=[16, 32, 64], n=[100, 50])
 
 
+def move(view: Interact, **values: object) -> None:
+    """Choose values as the browser does: by their positions on the sliders."""
+    places = {name: view.choices[name].index(value) for name, value in values.items()}
+    view.widget.chosen = {**view.widget.chosen, **places}
+
+
 def test_a_slider_runs_the_launch_again_and_the_live_picture_follows() -> None:
     view = made()
-    panel = view.panel()
     assert view.widget.scene["grid"] == [7, 1, 1]
-    panel.children[0].value = 64
+    move(view, BLOCK=64)
     assert view.widget.scene["grid"] == [2, 1, 1]
-    panel.children[1].value = 50
+    move(view, n=50)
     assert view.chosen == {"BLOCK": 64, "n": 50} and view.widget.scene["grid"] == [1, 1, 1]
 
 
@@ -52,7 +57,14 @@ def test_it_starts_from_the_defaults_of_the_function() -> None:
     view = lab.interact(launch, BLOCK=[16, 32, 64], n=[100, 50])
     # 70 is not offered: the first is taken.
     assert view.chosen == {"BLOCK": 32, "n": 100} and view.shown.scene()["grid"] == [4, 1, 1]
-    assert [slider.value for slider in view.panel().children[:2]] == [32, 100]
+    assert [slider["at"] for slider in view.widget.sliders] == [1, 0]
+
+
+def test_what_is_no_position_changes_nothing() -> None:
+    view = made()
+    for place in (-1, 3, 1.5, "1", None):
+        view.widget.chosen = {"BLOCK": place, "M": 0}
+        assert view.chosen == {"BLOCK": 16, "n": 100} and view.widget.scene["grid"] == [7, 1, 1]
 
 
 def counted(ran: list[int], seconds: float = 0.0) -> Interact:
@@ -67,16 +79,16 @@ def counted(ran: list[int], seconds: float = 0.0) -> Interact:
 def test_dragging_launches_the_last_value_and_queues_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("triton_lab.views.launch.benchmark.newest_choice.in_a_kernel", lambda: True)
     ran: list[int] = []
-    slider = counted(ran).panel().children[0]
-    assert slider.continuous_update
+    view = counted(ran)
+    _ = view.widget
 
     async def drag() -> None:
         for _ in range(10):
             for block in (32, 64, 128, 64):
-                slider.value = block
+                move(view, BLOCK=block)
         await asyncio.sleep(0.3)
         # What comes while a launch runs waits for its end, as messages do.
-        asyncio.get_running_loop().call_soon(lambda: [setattr(slider, "value", block) for block in (16, 32, 128)])
+        asyncio.get_running_loop().call_soon(lambda: [move(view, BLOCK=block) for block in (16, 32, 128)])
         await asyncio.sleep(0.3)
 
     # In a thread of its own: the browser tests' event loop runs in this one.
@@ -88,14 +100,14 @@ def test_dragging_launches_the_last_value_and_queues_nothing(monkeypatch: pytest
 
 def test_an_interrupt_ends_the_launch_and_nothing_else() -> None:
     ran: list[int] = []
-    panel = counted(ran, seconds=0.3).panel()
-    slider, said = panel.children[0], panel.children[1]
+    view = counted(ran, seconds=0.3)
+    widget = view.widget
     before = signal.getsignal(signal.SIGINT)
     threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
-    slider.value = 64
-    assert said.value.startswith("interrupted")
-    slider.value = 128
-    assert ran == [16, 64, 128] and said.value == ""
+    move(view, BLOCK=64)
+    assert widget.said.startswith("interrupted")
+    move(view, BLOCK=128)
+    assert ran == [16, 64, 128] and widget.said == ""
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -135,9 +147,9 @@ def test_two_numbers_are_a_slider_as_in_ipywidgets() -> None:
     for wish in ((1, 100), (0, 100, 5), (-3, 3)):
         theirs = ipywidgets.interactive(lambda n: None, n=wish).children[0]
         view = lab.interact(lambda n: run(16), n=wish)
-        (slider, *_) = view.panel().children
-        assert isinstance(slider, type(theirs))
-        assert (slider.min, slider.max, slider.step) == (theirs.min, theirs.max, theirs.step)
+        (slider,) = view.widget.sliders
+        last = slider["low"] + (slider["count"] - 1) * slider["step"]
+        assert (slider["low"], last, slider["step"]) == (theirs.min, theirs.max, theirs.step)
     for wish in ((0.0, 1.0), (0, 1, 0.25), (0.5, 2)):
         theirs = ipywidgets.interactive(lambda n: None, n=wish).children[0]
         offered = lab.interact(lambda n: run(16), n=wish).choices["n"]
@@ -147,9 +159,8 @@ def test_two_numbers_are_a_slider_as_in_ipywidgets() -> None:
 
 def test_a_slider_of_numbers_runs_the_launch_with_each() -> None:
     view = lab.interact(lambda n=90: run(16, n), draw=lambda launch: Tiling(launch, "out_ptr"), n=(1, 100))
-    (slider, *_) = view.panel().children
     assert view.chosen == {"n": 90} and view.shown.scene()["grid"] == [6, 1, 1]
-    slider.value = 33
+    move(view, n=33)
     assert view.shown.scene()["grid"] == [3, 1, 1]
     view.choose(n=100)
     with pytest.raises(ValueError, match="n is 1 to 100, not 101"):
@@ -209,26 +220,25 @@ def test_a_line_says_for_which_sizes_that_were_not_tried_it_is_wrong() -> None:
             last_one[(1,)](torch.rand(n), torch.empty(1), n)
 
     view = lab.interact(run_last, n=[32, 51, 16])
-    panel = view.panel()
-    panel.children[0].value = 51
+    _ = view.widget
+    move(view, n=51)
     found = view.untried.found
     assert found is not None and found.wrong is not None and dict(found.wrong.sizes) == {"n": 0}
     assert found.wrong.launch is not None and found.wrong.launch.error is not None
-    assert panel.children[2].value == found.text and "n = 0 (program 0)" in found.text
+    assert view.widget.proved == found.text and "n = 0 (program 0)" in found.text
 
 
 def test_a_line_says_what_is_assumed_of_a_size_that_no_argument_has() -> None:
     """The tensor may be padded: only multiples of the block were tried."""
-    (*_, proved, _widget) = lab.interact(lambda n: scale(n, 1), n=[32, 64, 16]).panel().children
-    assert "x_ptr.numel() == cdiv(n, BLOCK) * BLOCK" in proved.value
+    proved = lab.interact(lambda n: scale(n, 1), n=[32, 64, 16]).widget.proved
+    assert "x_ptr.numel() == cdiv(n, BLOCK) * BLOCK" in proved
 
 
 def test_a_line_says_that_it_is_in_bounds_for_every_size() -> None:
     view = lab.interact(lambda n, BLOCK: scale(n, 0, BLOCK), n=[32, 50], BLOCK=[16, 64])
-    panel = view.panel()
-    for slider, value in ((0, 50), (1, 64)):
-        assert panel.children[3].value.endswith(" n")
-        panel.children[slider].value = value
+    for chosen in ({"n": 50}, {"BLOCK": 64}):
+        assert view.widget.proved.endswith(" n")
+        move(view, **chosen)
     found = view.untried.found
     assert found is not None and found.wrong is None and found.proof.number("proved") == 2
     assert view.untried.text in view.text()
@@ -237,7 +247,7 @@ def test_a_line_says_that_it_is_in_bounds_for_every_size() -> None:
 def test_a_line_about_what_is_not_known_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(untried_sizes_line, "_SECONDS", 1e-9)
     view = lab.interact(scale, n=[32, 50])
-    assert view.panel().children[2].value == ""
+    assert view.widget.proved == ""
     assert view.untried.found is not None and view.untried.found.proof.number("unknown") == 2
 
 
@@ -249,12 +259,13 @@ def test_a_proof_waits_until_the_sliders_rest(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(untried_sizes_line, "untried_sizes", lambda *a: proved.append(1) or whole(*a))
 
     async def drag() -> list[int]:
-        panel = lab.interact(lambda BLOCK: scale(50, 0, BLOCK), BLOCK=[16, 32, 64, 128]).panel()
+        view = lab.interact(lambda BLOCK: scale(50, 0, BLOCK), BLOCK=[16, 32, 64, 128])
+        widget = view.widget
         for block in (32, 64, 128):
-            panel.children[0].value = block
+            move(view, BLOCK=block)
             await asyncio.sleep(0.1)
         before = len(proved)
-        while not panel.children[2].value:
+        while not widget.proved:
             await asyncio.sleep(0.05)
         return [before, len(proved)]
 

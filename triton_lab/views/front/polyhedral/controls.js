@@ -1,9 +1,8 @@
 /** Below the domain: play, step and scrub; sliders for parameters and a choice of dimensions where Python answers. */
 
 import { make } from "../drawing/dom.js";
+import { sliderOf } from "../drawing/slider.js";
 import { tr } from "../localization.js";
-
-const FRAME = 1000 / 60;
 
 /**
  * @param {{count: number, done: number, go: (done: number) => void}} stage
@@ -61,26 +60,6 @@ export function controlsOf(stage) {
     go(done);
   };
   return { node, stop: pause, go: goThere };
-}
-
-/**
- * A slider with its value in words; it tells what was chosen once it rests.
- * @param {string} name @param {number} value @param {number} low @param {number} high
- * @param {(chosen: number) => string} told @param {(chosen: number) => void} choose
- */
-function sliderOf(name, value, low, high, told, choose) {
-  const shown = make("span", {}, told(value));
-  let waiting = 0;
-  /** @type {HTMLInputElement} */
-  const slider = make("input", {
-    type: "range", min: low, max: high, value, "aria-label": name,
-    oninput: () => {
-      shown.textContent = told(Number(slider.value));
-      clearTimeout(waiting);
-      waiting = setTimeout(() => choose(Number(slider.value)), 4 * FRAME);
-    },
-  });
-  return make("label", {}, `${name} = `, shown, " ", slider);
 }
 
 /**

@@ -19,6 +19,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.views.drawing.drawing import Drawing
+    from triton_lab.views.widget import SliderWidget
 
 
 Draw = Callable[[Launch], View]
@@ -91,36 +92,34 @@ class Interact(View):
         assert self.result is not None
         return self.result
 
-    def panel(self) -> Any:
-        """The sliders above the live picture, and what is said and proved of the launch (ipywidgets)."""
-        import ipywidgets
+    @cached_property
+    def widget(self) -> SliderWidget:
+        """The sliders above the live picture, and what is said and proved of the launch."""
+        from triton_lab.views.widget import slider_widget
 
-        said, proved = ipywidgets.Label(self.trouble), ipywidgets.Label()
-        self.untried.show(lambda text: setattr(proved, "value", text))
+        at = {name: values.index(self.chosen[name]) for name, values in self.choices.items()}
+        sliders = [_slider(name, values, at[name]) for name, values in self.choices.items()]
+        widget = slider_widget(self.beginning, self, sliders=sliders, chosen=at, said=self.trouble)
+        self.untried.show(lambda text: setattr(widget, "proved", text))
 
         def grant(wishes: dict[str, Any]) -> None:
-            said.value = "running"
+            widget.said = _("running")
             try:
                 self.choose(**wishes)
             except KeyboardInterrupt:
                 self.trouble = _("interrupted: the picture shows the previous launch")
-            said.value = self.trouble
+            widget.said = self.trouble
 
         newest = NewestChoice(grant)
-        sliders = []
-        for name, values in self.choices.items():
-            if isinstance(values, range):
-                slider = ipywidgets.IntSlider(self.chosen[name], values[0], values[-1], values.step, description=name)
-            else:
-                options = [(str(value), value) for value in values]
-                slider = ipywidgets.SelectionSlider(options=options, value=self.chosen[name], description=name)
 
-            def changed(change: Mapping[str, Any], name: str = name) -> None:
-                newest.wish(**{name: change["new"]})
+        def changed(change: Mapping[str, Mapping[str, object]]) -> None:
+            for name, place in change["new"].items():
+                values = self.choices.get(name, ())
+                if place != change["old"].get(name) and isinstance(place, int) and 0 <= place < len(values):
+                    newest.wish(**{name: values[place]})
 
-            slider.observe(changed, names="value")
-            sliders.append(slider)
-        return ipywidgets.VBox([*sliders, said, proved, self.widget])
+        widget.observe(changed, names="chosen")
+        return widget
 
     # --- A view like any other ------------------------------------------------------------------------
 
@@ -153,17 +152,19 @@ class Interact(View):
     has_panel = True
 
     def panel_id(self) -> str:
-        """The sliders' model."""
-        return str(self._shown_panel.model_id)
-
-    @cached_property
-    def _shown_panel(self) -> Any:
-        """The displayed sliders, which live as long as this view."""
-        return self.panel()
+        """The model of the sliders with the picture, which lives as long as this view."""
+        return str(self.widget.model_id)
 
     @property
     def beginning(self) -> Scene:
         return self.saved()  # of the last launch at the time of display
+
+
+def _slider(name: str, values: Sequence[Any], at: int) -> dict[str, object]:
+    """A slider as `SliderWidget` wants it."""
+    if isinstance(values, range):
+        return {"name": name, "at": at, "low": values.start, "step": values.step, "count": len(values)}
+    return {"name": name, "at": at, "words": [str(value) for value in values]}
 
 
 # The most positions of a slider of floats: each is sent to the browser.

@@ -127,9 +127,8 @@ def put_picture(app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def _card(kind: str) -> str:
-    from triton_lab.views.html_output import picture
-
     from triton_lab.views.drawing.png import png
+    from triton_lab.views.html_output import picture
     from triton_lab.views.launch.card.launch_card import Card
     from triton_lab.views.scene_packing import packed
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triton_lab.views.html_output import picture
 from sphinx.application import Sphinx
 
 from triton_lab.views.drawing.png import png
+from triton_lab.views.html_output import picture
 from triton_lab.views.scene_packing import packed
 from triton_lab.views.view import View
 

@@ -15,13 +15,14 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbconvert import HTMLExporter, MarkdownExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from traitlets.config import Config
 
 import triton_lab as lab
 from triton_lab.examples import example
 from triton_lab.views import frontend_presence
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.gallery import launches_of
-from triton_lab.views.notebook_output import SCENE, WIDGET
+from triton_lab.views.notebook_output import HTML, SCENE, WIDGET
 
 # VS Code's Jupyter extension orders an output's types so, and the editor shows the first that it has a renderer for.
 VSCODE_RENDERS = (WIDGET, "text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain")
@@ -69,6 +70,12 @@ class Sources(HTMLParser):
             self.pictures.append(dict(attributes))
 
 
+def pictures_of(page: str) -> list[dict[str, str | None]]:
+    found = Sources()
+    found.feed(page)
+    return found.pictures
+
+
 def test_vscode_shows_the_widget_while_its_kernel_lives(
     kernel: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,15 +85,18 @@ def test_vscode_shows_the_widget_while_its_kernel_lives(
     # The version of the format, which front ends ask for.
     assert (data[WIDGET]["version_major"], data[WIDGET]["version_minor"]) == (2, 0)
     assert set(metadata) == {"image/png"}
-    # Where no renderer of widgets is installed, the picture.
-    assert first(data, VSCODE_RENDERS[1:]) == "image/png"
+    # Where no renderer of widgets is installed, the picture that draws itself.
+    assert first(data, VSCODE_RENDERS[1:]) == HTML
 
 
 def test_github_shows_the_picture_at_its_size(kernel: InteractiveShell) -> None:
     data, metadata = shown()
-    assert first(data, GITHUB_RENDERS) == "image/png"
-    assert 100 < metadata["image/png"]["width"] < 2000
-    del data["image/png"]
+    width = metadata["image/png"]["width"]
+    assert first(data, GITHUB_RENDERS) == HTML and 100 < width < 2000
+    (picture,) = pictures_of(data[HTML])
+    assert picture["width"] == str(width) and (picture["src"] or "").startswith("data:image/png;base64,")
+    for kind in (HTML, "image/png"):
+        del data[kind]
     assert first(data, GITHUB_RENDERS) == "text/plain" and data["text/plain"]
 
 
@@ -94,12 +104,12 @@ def test_github_shows_the_picture_at_its_size(kernel: InteractiveShell) -> None:
 def test_nbconvert_shows_the_picture_with_no_network(kernel: InteractiveShell, make: Any) -> None:
     notebook = stored(*make())
     page, _ = HTMLExporter().from_notebook_node(notebook)
-    found = Sources()
-    found.feed(page)
-    (picture,) = found.pictures
+    (picture,) = pictures_of(page)
     assert (picture["src"] or "").startswith("data:image/png;base64,") and "widget-view" not in page
     assert SCENE not in page, "a browser would not know what to make of it"
-    text, resources = MarkdownExporter().from_notebook_node(notebook)
+    # Markdown has the HTML first, unless its configuration says otherwise.
+    order = Config({"NbConvertBase": {"display_data_priority": ["image/png", "text/plain"]}})
+    text, resources = MarkdownExporter(config=order).from_notebook_node(notebook)
     assert "![png]" in text and list(resources["outputs"])
 
 

@@ -23,7 +23,7 @@ from triton_lab.views import comm_handlers, frontend_presence, notebook_output
 from triton_lab.views.launch.card.launch_card import SAVED_LANES, Card
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.launch.tiling.tiling_view import Tiling
-from triton_lab.views.notebook_output import MOST_CHARACTERS, SCENE, WIDGET
+from triton_lab.views.notebook_output import HTML, MOST_CHARACTERS, SCENE, WIDGET
 from triton_lab.views.scene_packing import packed
 
 
@@ -119,10 +119,22 @@ def test_a_widget_goes_where_somebody_shows_it(
     monkeypatch.setattr(frontend_presence, "_inherited", lambda: False)
     view = card()
     data, _ = view._repr_mimebundle_()
-    assert set(data) == {SCENE, "image/png", "text/plain"} | ({WIDGET} if host else set())
-    assert ("widget" in view.__dict__) == bool(host)
-    if host:
+    # A Jupyter server's notebook is reopened there: what is whole without its kernel needs no widget.
+    lives = bool(host) and "JPY_SESSION_NAME" not in host
+    assert set(data) == {SCENE, HTML, "image/png", "text/plain"} | ({WIDGET} if lives else set())
+    assert ("widget" in view.__dict__) == lives
+    if lives:
         assert data[WIDGET]["model_id"] == view.widget.model_id
+
+
+def test_a_jupyter_without_the_extension_gets_a_widget_for_what_is_not_saved_whole(
+    comms: Comms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
+    monkeypatch.setattr(frontend_presence, "_inherited", lambda: False)
+    monkeypatch.setattr("triton_lab.views.launch.card.launch_card.SAVED_LANES", 1)
+    assert WIDGET in card()._repr_mimebundle_()[0], "its tabs are made by the kernel"
+    assert WIDGET in MAKERS["space"]()._repr_mimebundle_()[0], "the kernel draws what its sliders say"
 
 
 def test_no_kernel_no_widget(monkeypatch: pytest.MonkeyPatch) -> None:

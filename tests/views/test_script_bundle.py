@@ -71,7 +71,13 @@ def test_every_module_is_part_of_every_picture() -> None:
 
     # What only the adapters need is how a scene comes in, and draws nothing.
     assert every - {LOADER} == needed(*adapters)
-    assert every - {LOADER} - needed(VIEW) == adapters | {"packed.js", "check.js", "shapes.js", "nearby.js", "sliders.js"}
+    assert every - {LOADER} - needed(VIEW) == adapters | {
+        "packed.js",
+        "check.js",
+        "shapes.js",
+        "nearby.js",
+        "sliders.js",
+    }
     assert all(VIEW in needed(name) for name in adapters)
 
 

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.shrinking.shrunk_launch import ShrunkLaunch as ShrunkLaunch
     from triton_lab.localization import language as language
     from triton_lab.native.engine_report import engines as engines
+    from triton_lab.notebook.cell.with_block import cell as cell
     from triton_lab.polyhedral.proofs.proof import Proof as Proof
     from triton_lab.polyhedral.proofs.prove import prove as prove
     from triton_lab.polyhedral.to_scop import schedule as schedule
@@ -133,6 +134,7 @@ _PUBLIC: dict[str, str | None] = {
     "Unchecked": "triton_lab.launch.diagnosis.verdict",
     "Unsupported": "triton_lab.interpreter.kernel_errors",
     "Values": "triton_lab.launch.replay.variable_values",
+    "cell": "triton_lab.notebook.cell.with_block",
     "check": "triton_lab.launch.diagnosis.launch_assertion",
     "compare": "triton_lab.launch.comparison.compare",
     "compile": "triton_lab.compiled.compile",
@@ -197,6 +199,7 @@ __all__ = [
     "Unsupported",
     "Values",
     "__version__",
+    "cell",
     "check",
     "compare",
     "compile",
@@ -235,11 +238,21 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"triton_lab.{name}")
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value
+    _follow_cells()
     return value
 
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "last"])
+
+
+def _follow_cells() -> None:
+    """With the first use of a public name in IPython, do the rest of what ``%load_ext triton_lab`` does."""
+    shell = _shell()
+    if shell is not None:
+        from triton_lab.magics import follow_once
+
+        follow_once(shell)
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -256,10 +269,15 @@ def unload_ipython_extension(shell: Any) -> None:
     unregister(shell)
 
 
+def _shell() -> Any:
+    """The IPython shell that runs here, if one does."""
+    ipython = getattr(sys.modules.get("IPython.core.getipython"), "get_ipython", None)
+    return None if ipython is None else ipython()
+
+
 def _tell_errors_in_the_users_lines() -> None:
     """From now on what the lab and its backend refuse is told without what lies between: in IPython and in scripts."""
-    ipython = getattr(sys.modules.get("IPython.core.getipython"), "get_ipython", None)
-    shell = None if ipython is None else ipython()
+    shell = _shell()
     if shell is not None:
         from triton_lab.notebook.cell import excepthook
 
@@ -283,6 +301,21 @@ def _tell_errors_in_the_users_lines() -> None:
 
 
 _tell_errors_in_the_users_lines()
+
+
+def _offer_magics() -> None:
+    """Register the magics with an import in IPython, where its startup file has not."""
+    shell = _shell()
+    if shell is not None and "triton" not in shell.magics_manager.magics["cell"]:
+        try:
+            from triton_lab.magics import offer
+
+            offer(shell)
+        except Exception:  # Triton imports this package, too, which must not fail: `%load_ext triton_lab` says why
+            pass
+
+
+_offer_magics()
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

@@ -86,6 +86,12 @@ def register(shell: Any) -> None:
     follow(shell)
 
 
+def follow_once(shell: Any) -> None:
+    """As `follow`, unless this shell's kernels are followed, or its magics were removed."""
+    if id(shell) not in _hooks and "triton" in shell.magics_manager.magics["cell"]:
+        follow(shell)
+
+
 def follow(shell: Any) -> None:
     """Compile the notebook's kernels again when what they use has changed, and prepare the kernel for pictures."""
     from triton_lab.notebook.startup.warmup import get_ready

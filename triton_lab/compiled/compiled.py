@@ -16,6 +16,7 @@ from triton_lab.compiled.resource_facts import Metadata, metadata_of
 from triton_lab.compiled.user_sources import Source
 from triton_lab.localization import _
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.compiled.cost.cost import LaunchCost
@@ -33,7 +34,7 @@ _MOST_THREADS = 1024  # of a program, on all GPUs of NVIDIA and AMD
 
 
 @dataclass(frozen=True, eq=False)
-class Compiled:
+class Compiled(RichDisplay):
     """A kernel compiled for ``target``: its stages and the resources of its machine code.
 
     ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where the kernel begins.
@@ -247,12 +248,6 @@ class Compiled:
             f"<{self.kernel} for {self.target}: {held.registers} registers, {held.shared:,} bytes of shared memory, "
             f"{count:,} instructions>"
         )
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The card with its pictures."""
-        return self.plot()._repr_mimebundle_(include, exclude)
 
     @property
     def plot(self) -> CompiledPlot:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, cast, overload
 
 from triton_lab.compiled.compilation_text import aligned, side_by_side
 from triton_lab.compiled.compiled import Compiled, told_apart
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.views.compiled.compiled_card import CompilationCard
 
 
-class CompiledList(list[Compiled]):
+class CompiledList(list[Compiled], RichDisplay):
     """A kernel compiled for several targets. As the last value of a cell it is a table with a column for each.
 
     >>> both = launch.compile(["sm_90", "gfx942"])
@@ -41,14 +42,12 @@ class CompiledList(list[Compiled]):
             ]
         )
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _picture(self) -> CompilationCard | None:
         """One card for all of them."""
-        if not self:
-            return {"text/plain": "compiled for nothing"}, {}
-        card: CompilationCard = provided("CompiledList.card")(self)
-        return card._repr_mimebundle_(include, exclude)
+        return cast("CompilationCard", provided("CompiledList.card")(self)) if self else None
+
+    def _words(self) -> str:
+        return "compiled for nothing"
 
 
 def labels(compiled: Sequence[Compiled]) -> list[str]:

@@ -19,6 +19,7 @@ from triton_lab.ir import traits
 from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import count
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.compiled.lines.stage_lines import StageLines
@@ -108,7 +109,7 @@ class LaidOut:
 HEADINGS = (N_("line"), N_("variable"), N_("operation"), N_("type"), N_("layout"), N_("moves"))
 
 
-class KernelLayouts(Sequence[LaidOut]):
+class KernelLayouts(Sequence[LaidOut], RichDisplay):
     """The values of a kernel that have a layout, in the order of its TTGIR; it prints as a table.
 
     Equal values of one variable on one line are listed once.
@@ -170,11 +171,6 @@ class KernelLayouts(Sequence[LaidOut]):
 
     def __repr__(self) -> str:
         return str(self)
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        return self.plot()._repr_mimebundle_(include, exclude)
 
 
 def _laid_out(text: str, lines: StageLines) -> Iterator[LaidOut]:

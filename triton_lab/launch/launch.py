@@ -19,6 +19,7 @@ from triton_lab.launch.diagnosis.severity import counted
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.localization import _
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
@@ -44,7 +45,7 @@ Array = NDArray[Any]
 CHECKING, TIMES = 120.0, 100.0
 
 
-class Launch(Recorded):
+class Launch(Recorded, RichDisplay):
     """One launch of a kernel: its record, and methods that analyse it.
 
     ``grid`` is ``(x, y, z)``; program numbers count x fastest. ``seconds`` is the time of the run alone. On a GPU it
@@ -232,12 +233,6 @@ class Launch(Recorded):
             findings=counted(counts) or _("no findings"),
         )
         return _("{launch}, not all checked").format(launch=text) if self.verdict.unchecked else text
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The card, for Jupyter."""
-        return self.plot()._repr_mimebundle_(include, exclude)
 
     def tiling(self, name: str, program: int | None = None) -> Tiling:
         """`plot.tiling`."""

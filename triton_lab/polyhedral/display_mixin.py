@@ -38,6 +38,14 @@ class Pictured:
             words = self._in_words()
             return {**words, "text/plain": f"{words['text/plain']}\nnot drawn: {reason}"}, {}
 
+    def _display_(self) -> View | str:
+        """The same for marimo, which then shows what this returns."""
+        try:
+            self._refuse_many()
+            return self.plot()
+        except ValueError as reason:
+            return f"{self._in_words()['text/plain']}\nnot drawn: {reason}"
+
 
 def refuse_many(scop: StaticPart) -> None:
     """Raise ValueError where a statement has more than `MOST_DRAWN` instances."""

@@ -7,6 +7,7 @@ scenes alone. `LivePictures` adds their HTML, also to a notebook: ``jupyter nbco
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from nbconvert import HTMLExporter
@@ -17,29 +18,33 @@ from triton_lab.views.html_output import output
 from triton_lab.views.notebook_output import HTML, SCENE, WIDGET
 
 
+def with_live_pictures(notebook: NotebookNode) -> NotebookNode:
+    """Give each picture of ``notebook`` its HTML, in place; the first one carries the code for all."""
+    carried = False
+    for each in (each for cell in notebook.cells for each in cell.get("outputs", ())):
+        data = each.get("data", {})
+        kept = data.get(SCENE)
+        scene = kept.get("scene") if isinstance(kept, dict) else None
+        if not isinstance(scene, str) or not _is_base64(scene):
+            continue
+        # The widget's kernel is gone, and nbconvert would prefer it to the picture.
+        data.pop(WIDGET, None)
+        png, words = ("".join(data.get(kind, "")) for kind in ("image/png", "text/plain"))
+        size = each.get("metadata", {}).get("image/png", {}).get("width")
+        png = png.replace("\n", "")
+        width = size if isinstance(size, int) else None
+        data[HTML] = output(scene, png if _is_base64(png) else "", words.partition("\n")[0], width, not carried)
+        carried = True
+    return notebook
+
+
 class LivePictures(Preprocessor):
-    """Makes each picture of a notebook live in HTML. The first picture carries the code for all."""
+    """`with_live_pictures` for any exporter of nbconvert."""
 
     enabled = True
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        """Change the outputs of ``nb`` in place."""
-        carried = False
-        for each in (each for cell in nb.cells for each in cell.get("outputs", ())):
-            data = each.get("data", {})
-            kept = data.get(SCENE)
-            scene = kept.get("scene") if isinstance(kept, dict) else None
-            if not isinstance(scene, str) or not _is_base64(scene):
-                continue
-            # The widget's kernel is gone, and nbconvert would prefer it to the picture.
-            data.pop(WIDGET, None)
-            png, words = ("".join(data.get(kind, "")) for kind in ("image/png", "text/plain"))
-            size = each.get("metadata", {}).get("image/png", {}).get("width")
-            png = png.replace("\n", "")
-            width = size if isinstance(size, int) else None
-            data[HTML] = output(scene, png if _is_base64(png) else "", words.partition("\n")[0], width, not carried)
-            carried = True
-        return nb, resources
+        return with_live_pictures(nb), resources
 
 
 class LiveHTMLExporter(HTMLExporter):
@@ -47,9 +52,11 @@ class LiveHTMLExporter(HTMLExporter):
 
     export_from_notebook = "HTML with live pictures"
 
-    def _init_preprocessors(self) -> None:
-        super()._init_preprocessors()
-        self.register_preprocessor(LivePictures, enabled=True)
+    def from_notebook_node(  # type: ignore[override]  # nbconvert declares one type for all exporters
+        self, nb: NotebookNode, resources: Any = None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """The page, and what nbconvert keeps beside it; ``nb`` stays as it is."""
+        return super().from_notebook_node(with_live_pictures(copy.deepcopy(nb)), resources, **options)
 
 
 def _is_base64(text: str) -> bool:

@@ -129,6 +129,10 @@ class View(ABC):
     def __repr__(self) -> str:
         return self.text()
 
+    def _display_(self) -> SceneWidget:
+        """The live picture for marimo, which shows anywidgets."""
+        return self.widget
+
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -54,7 +54,7 @@ class SliderWidget(SceneWidget):
     (see ``sliders.js``). ``chosen``: the position of each by name. ``said`` and ``proved`` are lines below.
     """
 
-    sliders = traitlets.List().tag(sync=True)
+    sliders: traitlets.List[dict[str, object]] = traitlets.List().tag(sync=True)
     chosen = traitlets.Dict().tag(sync=True)
     said = traitlets.Unicode().tag(sync=True)
     proved = traitlets.Unicode().tag(sync=True)

@@ -20,6 +20,7 @@ from triton_lab.compiled.layouts.linear_layout import Basis, Linear, part_name
 from triton_lab.localization import _, translated
 from triton_lab.messages import count
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.views.layouts.bank_view import BankView
@@ -51,7 +52,7 @@ class HardwarePlace:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(RichDisplay):
     """A layout of a tensor of known shape; ``bits`` is the width of an element, if known.
 
     Two layouts are equal if they put every element in the same places, however they are spelled.
@@ -287,11 +288,6 @@ class Layout:
         """
         view: LayoutView = provided("Layout.plot")(self, element, **parts)
         return view
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        return self.plot()._repr_mimebundle_(include, exclude)
 
 
 def layout(spelled: Any, shape: Sequence[int] | int = (), *, bits: int | None = None, **parameters: Any) -> Layout:

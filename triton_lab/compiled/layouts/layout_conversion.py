@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from triton_lab.compiled.layouts.linear_layout import Ints, Linear, part_name
 from triton_lab.localization import _
 from triton_lab.messages import count, number
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ _WAYS: tuple[Way, ...] = ("registers", "shuffles", "shared memory", "cluster")
 
 
 @dataclass(frozen=True)
-class Conversion:
+class Conversion(RichDisplay):
     """The moves from one layout to another, and their costs.
 
     ``way`` is the shortest that suffices: ``nothing``; ``registers`` of the same lane change names; ``shuffles``
@@ -162,11 +163,6 @@ class Conversion:
         """
         view: ConversionView = provided("Conversion.plot")(self, element)
         return view
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        return self.plot()._repr_mimebundle_(include, exclude)
 
 
 def conversion(before: Linear, after: Linear, bits: int, kinds: tuple[LayoutKind, LayoutKind]) -> Conversion:

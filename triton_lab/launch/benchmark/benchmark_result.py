@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.views.launch.benchmark.sweep_view import SweepView
@@ -78,7 +79,7 @@ class Peaks:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(RichDisplay):
     """The measurements of `sweep` on ``target``. ``peaks`` are the GPU's; None on the CPU target.
 
     >>> found = lab.sweep({"mine": lambda n: lambda: add(torch.ones(n), torch.ones(n))}, [64, 128], seconds=0.01)
@@ -135,12 +136,6 @@ class Sweep:
         """
         view: SweepView = provided("Sweep.plot")(self)
         return view
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The figure, for Jupyter."""
-        return self.plot()._repr_mimebundle_(include, exclude)
 
     def __repr__(self) -> str:
         return self.plot().text()

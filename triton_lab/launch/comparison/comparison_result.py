@@ -16,6 +16,7 @@ from triton_lab.launch.comparison.relations import relations
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.experiment_results import Causes
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(RichDisplay):
     """The result of `compare`: ``arguments``, the written ones first, each a `Compared`.
 
     ``launch`` is the first side, and ``other`` the second if that is a launch. ``titles`` are the names of the sides,
@@ -200,12 +201,6 @@ class Comparison:
         """
         view: ComparisonView = provided("Comparison.plot")(self, argument, tries=tries)
         return view
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The picture, for Jupyter."""
-        return self.plot()._repr_mimebundle_(include, exclude)
 
     def text(self) -> str:
         """The comparison in words, with a line for each argument that was written or differs.

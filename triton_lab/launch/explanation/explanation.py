@@ -24,6 +24,7 @@ from triton_lab.launch.reference.parting_search import parting
 from triton_lab.localization import _
 from triton_lab.messages import count, number
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(RichDisplay):
     """What is odd about ``launch``: its ``relations``, the broken ones first, and its ``findings``.
 
     >>> explanation = lab.explain(launch)
@@ -123,12 +124,6 @@ class Explanation:
         """
         view: ExplanationView = provided("Explanation.plot")(self)
         return view
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The page, for Jupyter."""
-        return self.plot()._repr_mimebundle_(include, exclude)
 
 
 def told(one: Relation) -> str:

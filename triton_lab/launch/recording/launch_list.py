@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.forked_launches import Forked
     from triton_lab.views.launch.card.launch_table import LaunchTable
 
 
-class Launches(list[Launch]):
+class Launches(list[Launch], RichDisplay):
     """The recorded launches. As the last value of a cell it is a table by kernel, from which any card can be opened.
 
     ``unseen`` describes the launches that could not be recorded.
@@ -52,12 +53,8 @@ class Launches(list[Launch]):
     def __repr__(self) -> str:
         return "\n".join([*(self.plot().lines() if self else ["no launches"]), *self.unseen])
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        if not self:
-            return {"text/plain": repr(self)}, {}
-        return self.plot()._repr_mimebundle_(include, exclude)
+    def _picture(self) -> LaunchTable | None:
+        return self.plot() if self else None
 
 
 def launched_elsewhere(launches: Launches) -> list[str]:

@@ -12,6 +12,7 @@ from triton_lab.launch.reference.kernel_steps import KernelStep
 from triton_lab.launch.reference.reference_trace import ReferenceStep
 from triton_lab.localization import _
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -43,7 +44,7 @@ class Match:
 
 
 @dataclass(frozen=True, eq=False)
-class Parting:
+class Parting(RichDisplay):
     """Where ``argument`` begins to be wrong: the first ``kernel`` step behind it that is no value of the reference,
     and the first ``reference`` step behind the expected result that the kernel has no value for.
 
@@ -130,12 +131,6 @@ class Parting:
         """The picture: the kernel's steps on the left, the reference's on the right, and lines between equal ones."""
         view: PartingView = provided("Parting.plot")(self)
         return view
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The picture, for Jupyter."""
-        return self.plot()._repr_mimebundle_(include, exclude)
 
 
 def _line(line: int | None) -> str:

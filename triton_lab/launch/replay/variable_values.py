@@ -20,6 +20,7 @@ from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
 from triton_lab.messages import count, no_program
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
@@ -39,7 +40,7 @@ class Assignment:
     values: Array
 
 
-class Values:
+class Values(RichDisplay):
     """The values of a variable at one place of the source, for the chosen programs and all iterations.
 
     ``programs`` are linear numbers; an iteration is a program's first, second, ... execution of the assignment.
@@ -143,10 +144,8 @@ class Values:
         beside: Beside = provided("Values.compare")(self, other or self, programs, iterations)
         return beside
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        return self.view()._repr_mimebundle_(include, exclude)
+    def _picture(self) -> VariableView:
+        return self.view()
 
     def __repr__(self) -> str:
         if self.fixed is not None:

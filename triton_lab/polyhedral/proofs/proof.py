@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.providers import provided
+from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -115,7 +116,7 @@ def property_text(found: PropertyProof) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Proof:
+class Proof(RichDisplay):
     """What is proved of ``kernel`` for all values of its ``parameters``, as long as its ``assumptions`` hold.
 
     ``accesses`` are in the order of the text. ``grid`` has the extents as text: numbers, sizes, or ``cdiv(n, BLOCK)``.
@@ -188,9 +189,3 @@ class Proof:
         """
         view: ProofView = provided("Proof.plot")(self)
         return view
-
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The picture, for Jupyter."""
-        return self.plot()._repr_mimebundle_(include, exclude)

@@ -37,7 +37,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test test-all pytest durations test-gpu test-native test-arm64 coverage mutation hostile lint format hooks check-extension check-lab check-views notebooks \
+.PHONY: help vscode lab test test-all pytest durations test-gpu test-native test-arm64 coverage mutation hostile lint format hooks check-extension check-lab check-views notebooks \
 	course-student course-zh \
 	translations catalogue gallery mistakes \
 	site bench upstream wheel \
@@ -145,6 +145,10 @@ bench: $(VENV)/.test ## Print the speed figures of this machine
 
 upstream: $(VENV)/.test ## Run Triton's own tests and say why some fail: make upstream TESTS=path-of-a-checkout
 	$(BIN)/python -m tests.upstream $(TESTS) -n 2
+
+vscode: $(VENV)/.test labextension/node_modules ## Build the extension that draws pictures in VS Code: dist/triton-lab.vsix
+	cd labextension && jlpm build-vscode
+	$(BIN)/python labextension/vscode/pack.py labextension/vscode/out dist/triton-lab.vsix
 
 wheel: $(VENV)/.test ## Build the wheel, with a JupyterLab extension made from scratch
 	rm -rf dist triton_lab/labextension labextension/lib

@@ -38,7 +38,7 @@ def test_what_fails_inside_is_shown_and_raised(shown: list[Any]) -> None:
 
 
 def test_a_line_that_says_nothing_known_runs_nothing(shown: list[Any]) -> None:
-    with pytest.raises(ValueError, match="gird.*grid"), lab.cell("cpu --show gird"):
+    with pytest.raises(ValueError, match=r"gird.*grid"), lab.cell("cpu --show gird"):
         pytest.fail("the block ran")
     assert shown == []
 

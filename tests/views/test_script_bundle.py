@@ -18,6 +18,7 @@ from triton_lab.views.script_bundle import (
     LOADER,
     OUTPUT,
     PAGE,
+    PICTURE,
     SAVED,
     SITE,
     VIEW,
@@ -28,7 +29,8 @@ from triton_lab.views.script_bundle import (
 )
 
 KINDS = "kinds.js"
-HANDED_OVER = {WIDGET: ["export default { render };"], PAGE: [], SAVED: [], SITE: [], OUTPUT: [], VIEW: []}
+WIDGETS = dict.fromkeys((WIDGET, PICTURE), ["export default { render };"])
+HANDED_OVER = WIDGETS | {PAGE: [], SAVED: [], SITE: [], OUTPUT: [], VIEW: []}
 
 
 def node() -> str:
@@ -57,7 +59,7 @@ def test_a_script_is_one_module_that_needs_no_other(entry: str, tmp_path: Path) 
 
 def test_every_module_is_part_of_every_picture() -> None:
     """No module that nobody imports, and no entry that draws less than another."""
-    adapters = {WIDGET, PAGE, SAVED, SITE, OUTPUT}
+    adapters = {WIDGET, PAGE, SAVED, SITE, OUTPUT, PICTURE}
     every = {path.relative_to(FRONT).as_posix() for path in FRONT.rglob("*.js")}
 
     def needed(*entries: str) -> set[str]:
@@ -86,7 +88,7 @@ def test_the_scripts_lie_in_the_folders_of_the_views() -> None:
     folders = {path.parent.name for path in FRONT.parent.glob("*/__init__.py")}
     # Lazy graphs and proofs are boxes, lines and words, which drawing/ draws for everybody.
     assert {path.name for path in FRONT.iterdir() if path.is_dir()} == folders - {"lazy", "proofs"}
-    doors = {WIDGET, PAGE, SAVED, SITE, OUTPUT, "nearby.js", VIEW, KINDS}
+    doors = {WIDGET, PAGE, SAVED, SITE, OUTPUT, PICTURE, "nearby.js", VIEW, KINDS}
     for path in FRONT.rglob("*.js"):
         name = path.relative_to(FRONT).as_posix()
         known = {"drawing", path.parent.name} | ({""} if path.parent.name != "drawing" else set())

@@ -18,10 +18,11 @@ from triton_lab.localization import browser_texts, language
 FRONT = Path(__file__).parent / "front"
 # The entry modules. ``widget.js`` draws the scene of a widget, ``page.js`` that of its page, ``saved.js`` that of a
 # notebook's output (JupyterLab's extension bundles the modules as they are), ``site.js`` the pictures in a page of the
-# site, and ``output.js`` those in HTML outputs of a notebook, which ``loader.js`` gives to it. All draw with
-# ``view.js``.
-WIDGET, PAGE, SAVED, SITE, OUTPUT, VIEW = "widget.js", "page.js", "saved.js", "site.js", "output.js", "view.js"
-ENTRIES = (WIDGET, PAGE, SAVED, SITE, OUTPUT, VIEW)
+# site, ``output.js`` those in HTML outputs of a notebook, which ``loader.js`` gives to it, and ``picture.js`` one in a
+# site of MyST. All draw with ``view.js``.
+WIDGET, PAGE, SAVED, SITE, VIEW = "widget.js", "page.js", "saved.js", "site.js", "view.js"
+OUTPUT, PICTURE = "output.js", "picture.js"
+ENTRIES = (WIDGET, PAGE, SAVED, SITE, OUTPUT, PICTURE, VIEW)
 LOADER = "loader.js"
 
 _IMPORT = re.compile(r"""^import \{([^}]*)\} from "(\.{1,2}/[\w./-]+\.js)";\n""", re.MULTILINE)

@@ -460,10 +460,11 @@ def test_all_stays_calm_when_comm_kernel_or_extension_is_gone(lab: Lab, jupyter_
     lab.screenshot("linked-no-kernel")
     lab.close_all()
 
-    # Without the extension: the picture that was saved, else its words; then what its run shows.
+    # Without the extension: the HTML that was saved draws itself, else its words stand; then what its run shows.
     saved = nbformat.read(lab.folder / "renamed.ipynb", as_version=4)
     for cell_output in saved.cells[1].outputs:
-        cell_output.data.pop("image/png", None)
+        for kind in ("image/png", "text/html"):
+            cell_output.data.pop(kind, None)
     nbformat.write(saved, lab.folder / "words.ipynb")
     with jupyter_server.extension_disabled():
         lab.load()
@@ -473,10 +474,10 @@ def test_all_stays_calm_when_comm_kernel_or_extension_is_gone(lab: Lab, jupyter_
         lab.screenshot("linked-disabled-words")
         notebook = lab.show("renamed.ipynb")
         output = shown(notebook, 1).locator(".jp-OutputArea-output")
-        expect(output.locator("img")).to_be_visible()
+        expect(output.locator(".tl-card canvas").first).to_be_visible()
         lab.screenshot("linked-disabled-saved")
         notebook.run_all()
-        expect(output.locator(".tl-card canvas").first).to_be_visible()  # the widget
+        expect(output.locator(".tl-card canvas").first).to_be_visible()
         expect(lab.page.locator(".triton-lab-gutter, .triton-lab-scene, .triton-lab-magic-line")).to_have_count(0)
         lab.screenshot("linked-disabled-run")
     lab.close_all()

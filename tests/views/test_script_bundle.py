@@ -29,8 +29,8 @@ from triton_lab.views.script_bundle import (
 )
 
 KINDS = "kinds.js"
-WIDGETS = dict.fromkeys((WIDGET, PICTURE), ["export default { render };"])
-HANDED_OVER = WIDGETS | {PAGE: [], SAVED: [], SITE: [], OUTPUT: [], VIEW: []}
+RENDERS = ["export default { render };"]
+HANDED_OVER = {WIDGET: RENDERS, PICTURE: RENDERS, PAGE: [], SAVED: [], SITE: [], OUTPUT: [], VIEW: []}
 
 
 def node() -> str:

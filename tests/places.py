@@ -1,8 +1,7 @@
 """Where pictures are live, reopened, moved by sliders and marked with findings: ``python -m tests.places``.
 
 It drives each place with Playwright and writes `docs/how-to/places.md`. Places that cannot be run here keep a row that
-says so.
-``--marimo PYTHON`` and ``--myst PROGRAM`` name what is not a requirement of tests.
+says so. ``--marimo PYTHON`` and ``--myst PROGRAM`` name what is not a requirement of tests.
 `tests/test_places.py` fails when the page is stale.
 """
 

@@ -21,6 +21,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -158,9 +159,7 @@ def page_of(browser: Browser, path: Path) -> Page:
 
 def in_nbconvert(browser: Browser, saved: nbformat.NotebookNode, folder: Path) -> Iterator[Row]:
     """The page that nbconvert makes of the notebook that JupyterLab saved, and of one that has scenes alone."""
-    import nbconvert
-
-    version = f"nbconvert {nbconvert.__version__}"
+    made_by = f"nbconvert {version('nbconvert')}"
     bare = nbformat.from_dict(json.loads(json.dumps(saved)))
     for each in (each for cell in bare.cells for each in cell.outputs):
         each.get("data", {}).pop("text/html", None)
@@ -171,7 +170,7 @@ def in_nbconvert(browser: Browser, saved: nbformat.NotebookNode, folder: Path) -
         path = folder / "page.html"
         path.write_text(exporter.from_notebook_node(node)[0], encoding="utf-8")
         page = page_of(browser, path)
-        yield Row(place, version, "-", is_live(page), "no kernel", seen(page, FINDING), "in a browser")
+        yield Row(place, made_by, "-", is_live(page), "no kernel", seen(page, FINDING), "in a browser")
         page.close()
 
 
@@ -252,17 +251,14 @@ NOT_RUN = (
 
 def measured(options: argparse.Namespace) -> list[Row]:
     """A row for each place."""
-    import jupyterlab
-    import notebook as notebook7
-
     rows: list[Row] = []
     with contextlib.ExitStack() as stack:
         home, work = (Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2))
         browser = stack.enter_context(sync_playwright()).chromium.launch(**options.launch)
         server = stack.enter_context(serve(home))
-        lab_version = jupyterlab.__version__
+        lab_version = version("jupyterlab")
         rows.append(in_jupyter(browser, server, "JupyterLab", lab_version, True))
-        rows.append(in_jupyter(browser, server, "Notebook 7", notebook7.__version__, True))
+        rows.append(in_jupyter(browser, server, "Notebook 7", version("notebook"), True))
         rows.append(in_jupyter(browser, server, "JupyterLab without our extension", lab_version, False))
         rows.append(strangers(browser, server, lab_version))
         saved = server.root / "JupyterLab" / "a.ipynb"

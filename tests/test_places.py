@@ -10,8 +10,8 @@ from tests.places import NOT_RUN, PAGE, RECORD, Row, digest, rendered
 def test_the_table_of_places_is_not_stale() -> None:
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     rows = [Row(**row) for row in record["rows"]]
-    assert PAGE.read_text(encoding="utf-8") == rendered(rows), "run python -m tests.places"
-    assert record["sources"] == digest(), "what decides on outputs has changed: run python -m tests.places"
+    assert PAGE.read_text(encoding="utf-8") == rendered(rows)
+    assert record["sources"] == digest()
     places = {row.place for row in rows}
     assert {"JupyterLab", "Notebook 7", "JupyterLab without our extension", "marimo", "MyST"} <= places
     assert tuple(rows[-len(NOT_RUN) :]) == NOT_RUN

@@ -64,6 +64,7 @@ AUDITED = {
     "views/drawing/fonts.py:_font": "fonts of matplotlib's own",
     "views/drawing/fonts.py:advance": "fonts of matplotlib's own",
     "views/drawing/style.py:palette": "constants",
+    "views/html_output.py:_code": "the language, an argument, and files of ours",
     "views/widget.py:_class_of": "files of ours; its name has their hash: tests/views/test_widget.py",
     "views/script_bundle.py:_joined": "files of ours: the entry and the folder",
     "views/declarations.py:contract": "classes of ours",

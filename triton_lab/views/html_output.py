@@ -15,12 +15,14 @@ import os
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from triton_lab.localization import browser_texts, language
 from triton_lab.views.script_bundle import LOADER, OUTPUT, script, stylesheet
-from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from triton_lab.views.view import View
 
 _GZIP = 16 + zlib.MAX_WBITS
 

@@ -14,6 +14,7 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
+from triton_lab.localization import N_
 from triton_lab.views.html_output import output
 from triton_lab.views.notebook_output import HTML, SCENE, WIDGET
 
@@ -50,7 +51,7 @@ class LivePictures(Preprocessor):
 class LiveHTMLExporter(HTMLExporter):
     """HTML as nbconvert makes it, with live pictures."""
 
-    export_from_notebook = "HTML with live pictures"
+    export_from_notebook = N_("HTML with live pictures")
 
     def from_notebook_node(  # type: ignore[override]  # nbconvert declares one type for all exporters
         self, nb: NotebookNode, resources: Any = None, **options: Any

@@ -61,6 +61,7 @@ SLIDERS = """def run(block):
         racy[(4,)](torch.zeros(64), BLOCK=block)
 """
 INTERACT = "lab.interact(run, block=[16, 32])"
+BARE = "JupyterLab without our extension"
 SPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
@@ -146,7 +147,7 @@ def strangers(browser: Browser, server: JupyterServer, version: str) -> Row:
     lab = Lab(browser.new_page(viewport=VIEWPORT), server, folder, folder)
     with server.extension_disabled():
         reopened = is_live(lab.open("a.ipynb").cell(0))
-    name = "JupyterLab without our extension, notebook not trusted"
+    name = f"{BARE}, notebook not trusted"
     return Row(name, version, "-", reopened, "-", "in the picture", "in a browser")
 
 
@@ -259,7 +260,7 @@ def measured(options: argparse.Namespace) -> list[Row]:
         lab_version = version("jupyterlab")
         rows.append(in_jupyter(browser, server, "JupyterLab", lab_version, True))
         rows.append(in_jupyter(browser, server, "Notebook 7", version("notebook"), True))
-        rows.append(in_jupyter(browser, server, "JupyterLab without our extension", lab_version, False))
+        rows.append(in_jupyter(browser, server, BARE, lab_version, False))
         rows.append(strangers(browser, server, lab_version))
         saved = server.root / "JupyterLab" / "a.ipynb"
         if options.marimo:

@@ -15,7 +15,7 @@ from jupyter_client.manager import KernelManager
 
 from triton_lab.notebook.startup.warmup import MODULES, Ready
 from triton_lab.views.frontend_presence import TARGET
-from triton_lab.views.notebook_output import SCENE, WIDGET
+from triton_lab.views.notebook_output import HTML, SCENE, WIDGET
 
 ROOT = Path(__file__).parents[3]
 
@@ -184,7 +184,7 @@ def test_a_fresh_kernel_shows_its_first_scene_before_it_imports_matplotlib(kerne
     assert [*first["data"]] == [SCENE, "text/plain"], "no widget for a front end that draws scenes"
     assert len(str(whole["data"][SCENE])) > len(str(first["data"][SCENE]))
     assert whole["data"] | {SCENE: None} == first["data"] | {SCENE: None}
-    late = {kind: complete["data"][kind] for kind in ("image/png", "text/plain")}
+    late = {kind: complete["data"][kind] for kind in (HTML, "image/png", "text/plain")}
     assert complete["data"] == whole["data"] | late, "nothing is drawn anew"
     assert late["text/plain"].startswith(whole["data"]["text/plain"] + "\n")
     assert first["transient"] == whole["transient"] == complete["transient"]
@@ -202,7 +202,8 @@ def test_an_idle_kernel_with_the_extension_loaded_gets_ready(kernel: Kernel) -> 
     # No sign of work, however slow it is.
     kernel.run("from triton_lab.notebook.cell import progress_line as progress; progress.PATIENCE = 600")
     (shown,) = [one for one in kernel.run(KERNEL) if one["msg_type"] == "display_data"]
-    assert {SCENE, WIDGET, "image/png"} <= shown["content"]["data"].keys()
+    # The HTML has all that a front end shows which has not announced itself.
+    assert {SCENE, HTML, "image/png"} <= shown["content"]["data"].keys() and WIDGET not in shown["content"]["data"]
 
 
 def test_a_kernel_without_the_lab_in_use_is_left_alone(kernel: Kernel) -> None:

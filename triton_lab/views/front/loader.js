@@ -18,10 +18,10 @@
     waiting.loaded = true;
     const bytes = Uint8Array.from(atob(carrier.textContent ?? ""), (letter) => letter.charCodeAt(0));
     const unzipped = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
-    unzipped.json().then(({ code, style, texts }) => {
-      document.head.append(Object.assign(document.createElement("style"), { textContent: style }));
-      const script = Object.assign(document.createElement("script"), { textContent: code });
-      Object.assign(script.dataset, { queue: name, texts: JSON.stringify(texts) });
+    unzipped.json().then((/** @type {{code: string, style: string, texts: unknown}} */ carried) => {
+      document.head.append(Object.assign(document.createElement("style"), { textContent: carried.style }));
+      const script = Object.assign(document.createElement("script"), { textContent: carried.code });
+      Object.assign(script.dataset, { queue: name, texts: JSON.stringify(carried.texts) });
       document.head.append(script);
     });
   }

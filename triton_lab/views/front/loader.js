@@ -7,7 +7,7 @@
   const own = document.currentScript?.closest(".triton-lab-picture");
   /** @type {Iterable<HTMLElement>} where scripts are evaluated without an element: every picture of the page */
   const places = own instanceof HTMLElement ? [own] : document.querySelectorAll(".triton-lab-picture:not([data-seen])");
-  const lists = /** @type {Record<string, Element[] & {loaded?: boolean}>} */ (/** @type {unknown} */ (globalThis));
+  const lists = /** @type {Record<string, HTMLElement[] & {loaded?: boolean}>} */ (/** @type {unknown} */ (globalThis));
   for (const place of places) {
     const name = `tritonLab${place.dataset.code}`;
     const waiting = (lists[name] ??= []);

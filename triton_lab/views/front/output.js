@@ -9,9 +9,9 @@ import { drawWhenNear } from "./nearby.js";
 const given = document.currentScript?.dataset;
 useCatalogue(catalogueFrom(JSON.parse(given?.texts ?? "null")));
 
-const waiting = /** @type {Record<string, Element[]>} */ (/** @type {unknown} */ (globalThis))[given?.queue ?? ""] ?? [];
+const waiting = /** @type {Record<string, HTMLElement[]>} */ (/** @type {unknown} */ (globalThis))[given?.queue ?? ""] ?? [];
 waiting.splice(0).forEach(drawWhenNear);
-waiting.push = (/** @type {Element[]} */ ...places) => {
+waiting.push = (/** @type {HTMLElement[]} */ ...places) => {
   places.forEach(drawWhenNear);
   return 0;
 };

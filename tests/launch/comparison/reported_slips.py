@@ -18,16 +18,20 @@ from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.attention import ATTENTION
 from tests.launch.comparison.reported.criteria import CRITERIA
 from tests.launch.comparison.reported.elementwise import ELEMENTWISE
+from tests.launch.comparison.reported.geometry import GEOMETRY
 from tests.launch.comparison.reported.images import IMAGES
 from tests.launch.comparison.reported.layers import LAYERS
 from tests.launch.comparison.reported.losses import LOSSES
 from tests.launch.comparison.reported.norms import NORMS
 from tests.launch.comparison.reported.pixels import PIXELS
 from tests.launch.comparison.reported.products import PRODUCTS
+from tests.launch.comparison.reported.sequences import SEQUENCES
+from tests.launch.comparison.reported.signals import SIGNALS
 from tests.launch.comparison.reported.slip import Slip, Subject
 from tests.launch.comparison.reported.sparse import SPARSE
 from tests.launch.comparison.reported.states import STATES
 from tests.launch.comparison.reported.training import TRAINING
+from tests.launch.comparison.reported.updates import UPDATES
 from triton_lab.launch.comparison.launch_results import of_launch
 
 KNOWN: tuple[Subject, ...] = (*NORMS, *ATTENTION, *PRODUCTS, *ELEMENTWISE, *LOSSES)
@@ -36,8 +40,10 @@ UNSEEN: tuple[Subject, ...] = (*STATES, *IMAGES, *SPARSE, *TRAINING)
 """Those that it had not seen when it was measured with them."""
 THIRD: tuple[Subject, ...] = (*CRITERIA, *LAYERS, *PIXELS, *ARRAYS)
 """Those that were written later, without a look at the search, to measure it once more."""
-SETS = {"known": KNOWN, "unseen": UNSEEN, "third": THIRD}
-SUBJECTS = (*KNOWN, *UNSEEN, *THIRD)
+FOURTH: tuple[Subject, ...] = (*SIGNALS, *GEOMETRY, *SEQUENCES, *UPDATES)
+"""Those that were written after the search copied programs, without a look at it."""
+SETS = {"known": KNOWN, "unseen": UNSEEN, "third": THIRD, "fourth": FOURTH}
+SUBJECTS = (*KNOWN, *UNSEEN, *THIRD, *FOURTH)
 
 
 @dataclass(frozen=True)

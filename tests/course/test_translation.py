@@ -63,8 +63,8 @@ def found(notebook: Notebook) -> list[Passage]:
     return [one for cell in notebook["cells"] for one in passages(cell)]
 
 
-def test_the_chapters_that_the_course_begins_with_are_translated() -> None:
-    assert {path.stem[:2] for path in CHAPTERS} >= {"00", "02", "03", "04", "05", "06", "14"}
+def test_every_chapter_is_translated() -> None:
+    assert set(CHAPTERS) == set(FOLDER.glob("*.ipynb"))
     files = {path for language in LANGUAGES.values() for path in (FOLDER / "locale" / language).iterdir()}
     assert files == {*CHAPTERS.values(), GLOSSARY}, "a catalogue without a chapter"
 
@@ -166,8 +166,8 @@ def test_a_term_is_said_in_one_way() -> None:
 
 
 def prose(text: str) -> str:
-    """A message without code, and without the addresses and titles of what is in English elsewhere."""
-    return re.sub(r"`[^`]*`|\"\w+\"|\]\([^)]*\)|\*(?:[A-Z][\w-]+ )+\w+\*", " ", text)
+    """A message without code and its names, and without the addresses and titles of what is in English elsewhere."""
+    return re.sub(r"`[^`]*`|\"\w+\"|\]\([^)]*\)|\*[A-Z][^*]+\*|\b[A-Z]{2,}\b", " ", text)
 
 
 def test_a_message_is_a_paragraph_an_item_a_heading_or_a_cell_of_a_table() -> None:
@@ -226,7 +226,5 @@ def test_an_edition_is_a_folder_with_the_whole_course(tmp_path: Path) -> None:
     made = put(FOLDER, "zh", tmp_path / "zh")
     assert [path.name for path in made] == sorted(path.name for path in FOLDER.glob("*.ipynb"))
     assert "本版译自英文课程" in made[0].read_text(encoding="utf-8")
-    (english,) = (path for path in made if path.stem == "07_reductions")
-    assert read(english) == read(FOLDER / english.name)
     assert (tmp_path / "zh" / "images").is_dir()
     assert "SOLUTION" not in student(made[0], tmp_path / "student")[0].read_text(encoding="utf-8")

@@ -489,7 +489,7 @@ launch.compile("gfx942").plot.stages()
 # - Neighbouring threads should access neighbouring bytes: then each sector is used as a whole.
 # - If load and store need different neighbours, use a tile: the compiler converts it through shared memory.
 # - Operations per byte decide what limits a kernel. Registers, shared memory and warps decide how many programs fit.
-# - Counts and bounds are not times. Measure times on a GPU: [GPU and interpreter](16_gpu_and_interpreter.ipynb).
+# - Counts and bounds are not times. Measure times on a GPU: [GPU and interpreter](27_gpu_and_interpreter.ipynb).
 
 # %%
 lab.course.progress("17")

@@ -1,4 +1,4 @@
-"""Checkers that no mutation of a kernel tries, those of chapters 13 and 16: right and wrong answers written by hand."""
+"""Checkers that no mutation of a kernel tries, those of chapters 28 and 27: right and wrong answers written by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 19: a softmax between two products, neither of which is ever stored as a whole."""
+"""Chapter 13: a softmax between two products, neither of which is ever stored as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 38: the gradients of attention from what its forward pass stored, and decoding with split keys."""
+"""Chapter 14: the gradients of attention from what its forward pass stored, and decoding with split keys."""
 
 from __future__ import annotations
 

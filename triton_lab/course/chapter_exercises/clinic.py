@@ -1,4 +1,4 @@
-"""Chapter 20: twelve broken kernels. Each is broken in another way, and another tool of the lab shows how."""
+"""Chapter 15: twelve broken kernels. Each is broken in another way, and another tool of the lab shows how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 33: attention in Gluon: room in shared memory, a softmax in registers, and a causal mask."""
+"""Chapter 24: attention in Gluon: room in shared memory, a softmax in registers, and a causal mask."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ EXERCISES = (
         "gluon_attention",
         N_("The softmax between the products"),
         (
-            N_("It is the loop of chapter 19: new, shrink, weights, total, high. gl.max(scores, 1) is a number a row."),
+            N_("It is the loop of chapter 13: new, shrink, weights, total, high. gl.max(scores, 1) is a number a row."),
             N_("`result` shrinks like `total`: by gl.exp(high - new), before high becomes new."),
             N_("result = result * gl.convert_layout(shrink, gl.SliceLayout(1, SUM))[:, None]"),
         ),

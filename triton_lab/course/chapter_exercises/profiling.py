@@ -1,4 +1,4 @@
-"""Chapter 34: the least time of a kernel, reports of profilers, and two kernels to mend that they accuse."""
+"""Chapter 18: the least time of a kernel, reports of profilers, and two kernels to mend that they accuse."""
 
 from __future__ import annotations
 

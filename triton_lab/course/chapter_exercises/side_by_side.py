@@ -1,4 +1,4 @@
-"""Chapter 16: distances in ulp, roundings and their order, and the first store that differs."""
+"""Chapter 27: distances in ulp, roundings and their order, and the first store that differs."""
 
 from __future__ import annotations
 

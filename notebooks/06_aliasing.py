@@ -293,4 +293,4 @@ lab.course.progress("06")
 
 # %% [markdown]
 # **Where to read on.** [Chapter 11](11_atomics.ipynb) is about programs that update the same element, and [chapter
-# 13](28_lazy_graphs.ipynb) about compilers that decide which buffers may be overwritten.
+# 28](28_lazy_graphs.ipynb) about compilers that decide which buffers may be overwritten.

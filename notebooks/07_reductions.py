@@ -317,5 +317,5 @@ lab.course.progress("07")
 
 # %% [markdown]
 # **Where to read on.** [Chapter 09](09_matmul.ipynb) reduces along two matrices at once; [chapter
-# 19](13_attention.ipynb) needs a softmax of rows that never exist as a whole. Higham's *Accuracy and Stability of
+# 13](13_attention.ipynb) needs a softmax of rows that never exist as a whole. Higham's *Accuracy and Stability of
 # Numerical Algorithms* is the book about lost digits.

@@ -14,6 +14,15 @@ from tests.course.gluon_others import (  # noqa: F401
     ring_of_three,
     tile_by_tma,
     turn_in_gluon,
+from tests.course.clinic_two_others import (  # noqa: F401
+    banded_product,
+    decay,
+    dropout_sum,
+    log_sum,
+    row_norms,
+    scale_gradient,
+    scaled_product,
+    split_product,
 )
 from tests.course.tensor_core_others import ahead, busy, gluon_attention, gluon_causal, parted  # noqa: F401
 

@@ -43,6 +43,7 @@ PAGES = {
     "28": "lazy_graphs",
     "29": "polyhedra",
     "30": "scheduling",
+    "39": "clinic_two",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""
 

@@ -12,7 +12,7 @@ from triton_lab.localization import N_, _
 _ELEMENTS = 1_000_000
 
 
-def _numbers(n: int, seed: int) -> Any:
+def uniform_numbers(n: int, seed: int) -> Any:
     """Numbers 0 to n - 1 of a seed, as `tl.rand` makes them: 31 of Philox's 32 bits, from 0 up to 1."""
     import torch
 
@@ -24,14 +24,14 @@ def _numbers(n: int, seed: int) -> Any:
 
 
 def _uniform(rows: int, columns: int, seed: int) -> Any:
-    return _numbers(rows * columns, seed).reshape(rows, columns)
+    return uniform_numbers(rows * columns, seed).reshape(rows, columns)
 
 
 def _factor(x: Any, p: float, seed: int) -> Any:
     """What each element is multiplied by, in float64."""
     import torch
 
-    keep = _numbers(x.numel(), seed).reshape(x.shape) > p
+    keep = uniform_numbers(x.numel(), seed).reshape(x.shape) > p
     return torch.where(keep, 1 / (1 - p), 0.0).double()
 
 
@@ -44,7 +44,7 @@ def _gradient_of_squares(x: Any, p: float, seed: int) -> Any:
 
 
 def _darts(n: int, seed: int) -> Any:
-    numbers = _numbers(2 * n, seed).reshape(n, 2)
+    numbers = uniform_numbers(2 * n, seed).reshape(n, 2)
     return (numbers.square().sum(1) < 1).sum().int().reshape(1)
 
 

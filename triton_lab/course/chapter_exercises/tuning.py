@@ -30,7 +30,7 @@ def _bands(rows: int, columns: int, band: int) -> Any:
     return out
 
 
-def _tuned(launches: Sequence[Launch], inputs: Inputs) -> str:
+def autotuned(launches: Sequence[Launch], inputs: Inputs) -> str:
     """Require an autotuner that had a choice."""
     tuning = launches[-1].tuning
     if tuning is not None and len(tuning.tried) >= 2:
@@ -108,6 +108,6 @@ EXERCISES = (
         reference=lambda x, y, factor: (x.double() + factor * y.double()).to(x.dtype),
         changes=("x",),
         tolerance=(1e-6, 1e-5),
-        work=(launched(), wide(64), _tuned),
+        work=(launched(), wide(64), autotuned),
     ),
 )

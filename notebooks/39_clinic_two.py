@@ -304,12 +304,16 @@ def row_norms_kernel(
     x_ptr, out_ptr, rows, columns, stride_0, stride_1, PROGRAMS: tl.constexpr, BLOCK: tl.constexpr
 ):
     # BEGIN SOLUTION
-    for row in range(tl.program_id(0), rows, PROGRAMS):
+    turns = tl.cdiv(rows - tl.program_id(0), PROGRAMS)
+    # INSTEAD
+    # turns = rows // PROGRAMS
+    # total = tl.zeros((BLOCK,), tl.float32)
+    # END SOLUTION
+    for turn in range(turns):
+        row = turn * PROGRAMS + tl.program_id(0)
+        # BEGIN SOLUTION
         total = tl.zeros((BLOCK,), tl.float32)
         # INSTEAD
-        # total = tl.zeros((BLOCK,), tl.float32)
-        # for turn in range(rows // PROGRAMS):
-        #     row = turn * PROGRAMS + tl.program_id(0)
         # END SOLUTION
         for start in range(0, columns, BLOCK):
             j = start + tl.arange(0, BLOCK)

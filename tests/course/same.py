@@ -53,6 +53,10 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("half a mask", "k // 3", "a barrier looks at the last bit of a phase alone, on an H100, too"),
     ),
     "product": (("wrong other", "tl.load", TIMES_ZERO),),
+    "scale_gradient": (
+        ("no other", "tl.load(grad_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load(grad_ptr", STORES_NOTHING),
+    ),
     "ring": (
         ("no mask", "tl.load(x_ptr + (i + 1) % n)", "the remainder is an element, whatever the lane"),
         ("wrong comparison", "i <= n", "the remainder is an element, whatever the lane"),

@@ -37,7 +37,8 @@ SUM = "total = total * tl.exp(high - new) + part"
 ADD = "tl.atomic_add(out_ptr + j, part, mask=mask)"
 LOADED = "tl.load(out_ptr + j, mask=mask) + part"
 BIAS = "    if part == 0:\n        total += bias[None, :]\n"
-TURNS = "    for row in range(tl.program_id(0), rows, PROGRAMS):\n"
+TURNS = "tl.cdiv(rows - tl.program_id(0), PROGRAMS)"
+ROW = "    for turn in range(turns):\n        row = turn * PROGRAMS + tl.program_id(0)\n        # BEGIN SOLUTION\n"
 EMPTY = "        total = tl.zeros((BLOCK,), tl.float32)\n"
 SCALE = "tl.load(scale_ptr + j, mask=j < N, other=0.0)[None, :]"
 AT = "x_ptr + row * x_0 + j * x_1"
@@ -66,11 +67,9 @@ WRONG = [
     Wrong("dropout_sum", "one number for both", "tl.rand(seed, n + i)", "tl.rand(seed, i)", (64,), "31 elements of 64"),
     Wrong("dropout_sum", "x's blocks", "tl.rand(seed, i)", "tl.rand(seed, lanes)", (200,), "at [65]"),
     Wrong("dropout_sum", "y's blocks", "tl.rand(seed, n + i)", "tl.rand(seed, n + lanes)", (200,), "at [67]"),
-    Wrong("row_norms", "the row before", TURNS + EMPTY, EMPTY[4:] + TURNS, (16, 64), "at [8]"),
-    Wrong(
-        "row_norms", "the last rows", "rows, PROGRAMS)", "rows // 8 * 8, PROGRAMS)", (20, 50), "no program stored it"
-    ),
-    Wrong("row_norms", "a turn too many", "rows, PROGRAMS)", "rows + 8, PROGRAMS)", (8, 64), "element 512 of x_ptr"),
+    Wrong("row_norms", "the row before", ROW + EMPTY, EMPTY[4:] + ROW, (16, 64), "at [8]"),
+    Wrong("row_norms", "the last rows", TURNS, "rows // PROGRAMS", (20, 50), "no program stored it"),
+    Wrong("row_norms", "a turn too many", TURNS, f"{TURNS} + 1", (8, 64), "element 512 of x_ptr"),
     Wrong("scaled_product", "the index", SCALE, SCALE.replace("j", "i"), (20, 40), "at [0, 16]"),
     Wrong("scaled_product", "the axis", SCALE, SCALE.replace("[None, :]", "[:, None]"), (16, 16), "at [0, 1]"),
     Wrong("decay", "the trials", RESTORED, "", (3, 64), "tuned-in-place"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_lab.course.cases import Case, case, tensor
+from triton_lab.course.cases import Case, Layout, case, tensor
 from triton_lab.course.chapter_exercises.random_numbers import uniform_numbers
 from triton_lab.course.exercise_kinds import Task
 from triton_lab.course.chapter_exercises.tuning import autotuned
@@ -69,8 +69,8 @@ def _pair(n: int, p: float, seed: int) -> Case:
     return case(x=tensor(n), y=tensor(n), p=p, seed=seed)
 
 
-def _state(m: int, n: int, factor: float, **options: Any) -> Case:
-    return case(x=tensor(m, n, **options), y=tensor(m, n), factor=factor)
+def _state(m: int, n: int, factor: float, x: Layout = "close", y: Layout = "close") -> Case:
+    return case(x=tensor(m, n, layout=x), y=tensor(m, n, layout=y), factor=factor)
 
 
 EXERCISES = (
@@ -165,7 +165,7 @@ EXERCISES = (
                 "How many rows does each of 8 programs get, if there are 20? What does a program bring to its next row?"
             ),
             N_("20 // 8 is 2: the last 4 rows get no turn. And `total` still has the squares of the row before."),
-            N_("for row in range(tl.program_id(0), rows, PROGRAMS):, and total = tl.zeros(...) inside this loop"),
+            N_("turns = tl.cdiv(rows - tl.program_id(0), PROGRAMS), and total = tl.zeros(...) inside the loop"),
         ),
         cases=(
             case(x=tensor(8, 64)),
@@ -204,8 +204,8 @@ EXERCISES = (
         ),
         cases=(
             _state(3, 64, 0.5),
-            _state(5, 40, 0.9, layout="inside"),
-            _state(4, 129, 0.25, layout="turned"),
+            _state(5, 40, 0.9, x="inside"),
+            _state(4, 129, 0.25, x="turned", y="steps"),
             _state(1, 1, 0.75),
         ),
         reference=_decay,

@@ -11,7 +11,7 @@
 # %% [markdown]
 # # Debugging clinic, second half
 #
-# *About 60 minutes. You need chapters 10 to 12, 18, 19 and the first half, [chapter 20](20_clinic.ipynb).*
+# *About 60 minutes. You need chapters 07 to 13, and the first half, [chapter 15](15_clinic.ipynb).*
 #
 # Eight kernels of the kind that models use today. You get what a user reports, and no tool is named: you choose it.
 # Some kernels have one fault, some have two. The report does not say which. In this chapter you will
@@ -127,7 +127,7 @@ exercise("banded_product").check(banded_product)
 # ## 2. The logarithm of a sum of exponentials
 #
 # "Our loss is right for 32 classes. For 100 classes it is too high. With 100 scores of about -30, it is above 4, and it
-# should be about -25." The kernel goes through a row in one pass, as in chapter 19.
+# should be about -25." The kernel goes through a row in one pass, as in chapter 13.
 
 
 # %%
@@ -295,7 +295,7 @@ exercise("dropout_sum").check(dropout_sum)
 # ## 6. The persistent norms
 #
 # "With 8 rows, as many as we start programs, all norms are right. With 16 rows the last 8 are too large. With 20 rows
-# the last 4 are garbage." A fixed number of programs goes through all rows, as in chapter 18.
+# the last 4 are garbage." The kernel is *persistent*: a fixed number of programs goes through all rows.
 
 
 # %%

@@ -8,12 +8,6 @@ import triton.language as tl
 from torch.library import triton_op, wrap_triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from tests.course.gluon_others import (  # noqa: F401
-    bias_in_gluon,
-    copy_ahead,
-    ring_of_three,
-    tile_by_tma,
-    turn_in_gluon,
 from tests.course.clinic_two_others import (  # noqa: F401
     banded_product,
     decay,
@@ -23,6 +17,13 @@ from tests.course.clinic_two_others import (  # noqa: F401
     scale_gradient,
     scaled_product,
     split_product,
+)
+from tests.course.gluon_others import (  # noqa: F401
+    bias_in_gluon,
+    copy_ahead,
+    ring_of_three,
+    tile_by_tma,
+    turn_in_gluon,
 )
 from tests.course.tensor_core_others import ahead, busy, gluon_attention, gluon_causal, parted  # noqa: F401
 

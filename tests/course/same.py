@@ -53,6 +53,19 @@ SAME: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("half a mask", "k // 3", "a barrier looks at the last bit of a phase alone, on an H100, too"),
     ),
     "product": (("wrong other", "tl.load", TIMES_ZERO),),
+    "banded_product": (
+        ("wrong other", "tl.load", TIMES_ZERO),
+        ("wrong number", "5", "bands of any height make the same product"),
+    ),
+    "split_product": (
+        ("no other", "tl.load(bias_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load", TIMES_ZERO),
+    ),
+    "scaled_product": (
+        ("no other", "tl.load(w_ptr", TIMES_ZERO),
+        ("no other", "tl.load(scale_ptr", STORES_NOTHING),
+        ("wrong other", "tl.load", TIMES_ZERO),
+    ),
     "scale_gradient": (
         ("no other", "tl.load(grad_ptr", STORES_NOTHING),
         ("wrong other", "tl.load(grad_ptr", STORES_NOTHING),

@@ -6,8 +6,8 @@ from typing import Any
 
 from triton_lab.course.cases import Case, Layout, case, tensor
 from triton_lab.course.chapter_exercises.random_numbers import uniform_numbers
-from triton_lab.course.exercise_kinds import Task
 from triton_lab.course.chapter_exercises.tuning import autotuned
+from triton_lab.course.exercise_kinds import Task
 from triton_lab.course.launch_work import launched
 from triton_lab.localization import N_
 

@@ -250,3 +250,16 @@ def test_a_measure_word_stands_behind_a_number_alone() -> None:
     assert messages.count(3, "program") == "3 个程序实例"
     assert messages.count(2, "byte") == "2 字节"
     assert messages.numbered(5, 5, "element") == "元素 5"
+
+
+def test_every_translation_is_whole() -> None:
+    wanted = {each.id if isinstance(each.id, str) else each.id[0] for each in catalogue.template() if each.id}
+    for path in catalogues().glob(f"*/LC_MESSAGES/{DOMAIN}.po"):
+        with path.open("rb") as file:
+            there = [each for each in read_po(file, domain=DOMAIN) if each.id]
+        done = {each.id if isinstance(each.id, str) else each.id[0] for each in there if each.string and not each.fuzzy}
+        assert done == wanted, "python -m tests.catalogue, and translate what it adds"
+        compiled = path.with_suffix(".mo")
+        assert compiled.is_file() and localization.use(path.parts[-3])
+        assert all(_(one) != one or not one.strip() for one in ("load", "store", "program {coordinates}"))
+    localization.use("en")

@@ -29,6 +29,7 @@ PAGES = {
     "13": "attention",
     "14": "attention_backward",
     "15": "clinic",
+    "16": "clinic_two",
     "17": "machine_code",
     "18": "profiling",
     "19": "persistent",
@@ -43,7 +44,6 @@ PAGES = {
     "28": "lazy_graphs",
     "29": "polyhedra",
     "30": "scheduling",
-    "39": "clinic_two",
 }
 """Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""
 

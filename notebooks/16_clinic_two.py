@@ -460,7 +460,7 @@ exercise("decay").check(decay)
 # - After you have found a fault, write the test that would have found it.
 
 # %%
-lab.course.progress("39")
+lab.course.progress("16")
 
 # %% [markdown]
 # **Where to read on.** `docs/findings/` has a page for each kind of finding: what it means, and what to do. Agans's

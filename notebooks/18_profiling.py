@@ -461,7 +461,7 @@ for before, after in (
 #   The lab counts all three without a GPU.
 
 # %%
-lab.course.progress("34")
+lab.course.progress("18")
 
 # %% [markdown]
 # **Where to read on.** Triton's tutorials on Proton are in `third_party/proton/tutorials` of its repository. NVIDIA's

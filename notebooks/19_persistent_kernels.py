@@ -254,7 +254,7 @@ products.plot()
 # - The last stride must be 1, the other strides multiples of 16 bytes.
 
 # %%
-lab.course.progress("18")
+lab.course.progress("19")
 
 # %% [markdown]
 # **Where to read on.** Triton's tutorial *Persistent Matmul* compares five such kernels on a GPU. NVIDIA's *CUDA

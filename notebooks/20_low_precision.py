@@ -550,7 +550,7 @@ exercise("tile_table").check(tile_table)
 # - A grouped product computes many small products in one launch. A tile belongs to one of them.
 
 # %%
-lab.course.progress("35")
+lab.course.progress("20")
 
 # %% [markdown]
 # **Where to read on.** The OCP's *Microscaling Formats (MX) Specification* defines mxfp8 and mxfp4. Triton's

@@ -501,7 +501,7 @@ launches[0].plot.pipeline()
 # - Fence between the warps' accesses and TMA's, and wait for stores before their buffer is used again.
 
 # %%
-lab.course.progress("31")
+lab.course.progress("22")
 
 # %% [markdown]
 # **Where to read on.** `python/tutorials/gluon` in Triton's repository has the same subjects, measured on GPUs:

@@ -586,7 +586,7 @@ products.plot()
 #   must do both.
 
 # %%
-lab.course.progress("32")
+lab.course.progress("23")
 
 # %% [markdown]
 # **Where to read on.** Triton's tutorials on Gluon, *Warp-Group MMA* and *Warp Specialization*, measure more such

@@ -485,7 +485,7 @@ attentions.plot()
 # - With two computing partitions, one multiplies while the other computes its softmax.
 
 # %%
-lab.course.progress("33")
+lab.course.progress("24")
 
 # %% [markdown]
 # **Where to read on.** Shah and others, *FlashAttention-3* (2024), have the ideas of this chapter and more: one

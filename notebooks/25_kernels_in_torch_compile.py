@@ -466,7 +466,7 @@ for function in (by_shape, by_item, in_a_loop, by_both):
 # - A question about a number in a tensor breaks the graph. `fullgraph=True` makes that an error.
 
 # %%
-lab.course.progress("36")
+lab.course.progress("25")
 
 # %% [markdown]
 # **Where to read on.** PyTorch's tutorial *Using User-Defined Triton Kernels with torch.compile*, its manual of

@@ -460,7 +460,7 @@ swept
 # - Look at the first store that differs.
 
 # %%
-lab.course.progress("16")
+lab.course.progress("27")
 
 # %% [markdown]
 # **Where to read on.** [Masks, bounds and findings](04_masks.ipynb) is about those two bugs; [from the line to the

@@ -345,7 +345,7 @@ exercise("centre").check(centre)
 # - Everything that changes the meaning of compiled code belongs in its key.
 
 # %%
-lab.course.progress("13")
+lab.course.progress("28")
 
 # %% [markdown]
 # **Where to read on.** [When two arguments are one](06_aliasing.ipynb) is about the same memory from the kernel's side,

@@ -346,7 +346,7 @@ exercise("least_stride").check(least_stride)
 # - A Triton kernel is a nest whose loops are programs and lanes. So the absence of races can be proved.
 
 # %%
-lab.course.progress("14")
+lab.course.progress("29")
 
 # %% [markdown]
 # **Where to read on.** [Scheduling languages and blocks](30_scheduling.ipynb) is about notations for such orders.

@@ -348,7 +348,7 @@ launches[0].plot.accesses("x_ptr", by="reuse")
 # - If bounds are read from memory, both methods fail, but blocks with masks work.
 
 # %%
-lab.course.progress("15")
+lab.course.progress("30")
 
 # %% [markdown]
 # **Where to read on.** Ragan-Kelley and others, *Halide*; the related-work page of Triton's documentation, which this

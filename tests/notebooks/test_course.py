@@ -6,6 +6,7 @@ import ast
 import base64
 import gzip
 import json
+import re
 from pathlib import Path
 
 import jupytext
@@ -74,3 +75,9 @@ def test_pictures_are_asked_of_objects_not_imported(source: Path) -> None:
     ]
     names += [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
     assert "triton_lab" in names and not [name for name in names if name.startswith("triton_lab.views")]
+
+
+@each_source
+def test_a_chapter_asks_for_its_own_progress(source: Path) -> None:
+    asked = set(re.findall(r'progress\("(\d\d)"\)', source.read_text(encoding="utf-8")))
+    assert asked <= {source.stem[:2]}

@@ -1,4 +1,4 @@
-"""Chapter 16: eight broken kernels of today's models. six have two faults, and no tool is named."""
+"""Chapter 16: eight broken kernels of today's models. Six have two faults, and no tool is named."""
 
 from __future__ import annotations
 

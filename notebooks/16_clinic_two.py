@@ -11,7 +11,7 @@
 # %% [markdown]
 # # Debugging clinic, second half
 #
-# *About 60 minutes. You need chapters 07 to 13, and the first half, [chapter 15](15_clinic.ipynb).*
+# *About 60 minutes. You need chapters 07 to 13, and the first half, chapter 15.*
 #
 # Eight kernels of the kind that models use today. You get what a user reports, and no tool is named: you choose it.
 # Some kernels have one fault, some have two. The report does not say which. In this chapter you will

@@ -22,12 +22,12 @@ MOST_BYTES = 1_100_000  # of a notebook with its outputs, most of them PNGs
 each_source = pytest.mark.parametrize("source", sources(), ids=lambda source: source.stem)
 
 
-def is_fit_to_store(notebook: nbformat.NotebookNode) -> None:
+def is_fit_to_store(notebook: nbformat.NotebookNode, most: int = MOST_BYTES) -> None:
     """Held to what is asked of every notebook that was run."""
     assert "widgets" not in notebook.metadata
     kinds = [kind for cell in notebook.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())]
     assert SCENE in kinds and WIDGET not in kinds
-    assert len(nbformat.writes(notebook)) < MOST_BYTES
+    assert len(nbformat.writes(notebook)) < most
 
 
 @each_source

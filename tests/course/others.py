@@ -1190,8 +1190,10 @@ def _find_tile(ends_ptr, out_ptr, experts, tile):
 def tile_table(ends, tile, programs):
     out = torch.zeros((programs, 2), dtype=torch.int32)
     _find_tile[(programs,)](ends, out, ends.numel(), tile)
+    return out
 
 
+@triton.jit
 def _delta_of(o_ptr, g_ptr, out_ptr, oh, ot, od, gh, gt, gd, tokens, DIM: tl.constexpr, BLOCK: tl.constexpr):
     """A grid of two dimensions, and the sum as a loop over the channels."""
     head, token = tl.program_id(1), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -65,7 +65,7 @@ WRONG: dict[str, tuple[tuple[str, Replacements], ...]] = {
         ("masked-off lanes", (("other=0.0", "other=float('-inf')"),)),
         ("shape (5, 1)", (("torch.empty(rows)\n", "torch.empty(rows, 1)\n"),)),
         ("shape (5,)", (("return q, scales", "return scales, q"),)),
-        ("missing factor", (("(x / scale)", "x"),)),
+        ("must be -144", (("(x / scale)", "x"),)),
         ("race", (("tl.store(scale_ptr + row, scale)", "tl.store(scale_ptr, scale)"),)),
         ("line 10", (("(x / scale).to", "tl.floor(x / scale).to"),)),
     ),

@@ -96,14 +96,17 @@ def _where(location: Location | None, kernel: str, programs: str, source: Kernel
     """The line with carets, and the calls that lead to it."""
     places = list(source.places(location))
     if not places:
-        return [f"  in kernel {kernel}" + (f", {programs}" if programs else "")]
+        return ["  " + _inside(kernel, programs)]
     lines = []
     for number, place in enumerate(places):
-        head = f"  {'called from ' if number else ''}{written_at(place.file, place.line)}"
-        if number == 0:
-            head += f", in kernel {kernel}" + (f", {programs}" if programs else "")
-        lines.extend([head, *source.excerpt(place)])
+        head = written_at(place.file, place.line)
+        head = _("called from {place}").format(place=head) if number else f"{head}, {_inside(kernel, programs)}"
+        lines.extend([f"  {head}", *source.excerpt(place)])
     return lines
+
+
+def _inside(kernel: str, programs: str) -> str:
+    return _("in kernel {kernel}").format(kernel=kernel) + (f", {programs}" if programs else "")
 
 
 def _message(error: KernelError) -> tuple[str, str]:

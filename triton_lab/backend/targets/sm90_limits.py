@@ -67,9 +67,9 @@ def _where(op: Op, plan: Plan, kernel: str) -> Iterator[str]:
     """The user's line, and those that call it."""
     written = KernelSource(None, plan)
     for number, place in enumerate(written.places(op.location)):
-        called = "called from " if number else ""
-        inside = "" if number else f", in kernel {kernel}"
-        yield f"  {called}{messages.place(place.file, place.line)}{inside}"
+        where = messages.place(place.file, place.line)
+        inside = _("in kernel {kernel}").format(kernel=kernel)
+        yield "  " + (_("called from {place}").format(place=where) if number else f"{where}, {inside}")
         yield from written.excerpt(place)
 
 

@@ -32,14 +32,14 @@ from triton_lab.launch.comparison.element_differences import (
     worst_of,
     zeros_apart,
 )
-from triton_lab.localization import N_, _
+from triton_lab.localization import N_, _, translated
 
 Array = NDArray[Any]
 
-EQUAL = "bit-equal"
+EQUAL = N_("bit-equal")
 NEAR = N_("equal up to rounding")
 UNKNOWN = N_("not known")
-DIFFERENT = "different"
+DIFFERENT = N_("different")
 # From the best to the worst.
 VERDICTS = (EQUAL, NEAR, UNKNOWN, DIFFERENT)
 
@@ -190,8 +190,9 @@ class Compared:
     def told(self) -> str:
         """The verdict in a sentence: ``out_ptr: different: 3 of 64 elements, by 2 ulp at most, at out_ptr[3]``."""
         if not self.count:
-            return f"{self.name}: {EQUAL}"
-        parts = [f"{messages.number(self.count)} of {messages.count(self.a.size, 'element')}"]
+            return f"{self.name}: {translated(EQUAL)}"
+        every = messages.count(self.a.size, "element")
+        parts = [_("{some} of {every}").format(some=messages.number(self.count), every=every)]
         worst, most = self.largest_ulps, self.largest_absolute
         if worst is not None and most is not None and worst.value:
             # The unit of integers is one, and units near zero say little: then only the difference is reported.
@@ -205,19 +206,21 @@ class Compared:
                     element_at=messages.element_at(self.name, at.index),
                 )
             )
-        parts += [f"{messages.number(n)} in {what}" for n, what in self._patterns() if n]
+        parts += [
+            _("{number} in {what}").format(number=messages.number(n), what=what) for n, what in self._patterns() if n
+        ]
         if self.undecided and self.bound is not None:
             parts.append(
                 _("{undecided} depend on a choice that rounding can change").format(
                     undecided=messages.number(self.undecided)
                 )
             )
-        return f"{self.name}: {self.verdict}: {'; '.join(parts)}"
+        return f"{self.name}: {translated(self.verdict)}: {'; '.join(parts)}"
 
     def _patterns(self) -> list[tuple[int, str]]:
         counts = (self.nan, self.infinite)
         return [
-            *((int(np.count_nonzero(where)), what) for where, what in zip(counts, ("NaN", "infinity"), strict=True)),
+            *((int(np.count_nonzero(where)), what) for where, what in zip(counts, ("NaN", _("infinity")), strict=True)),
             (self.zeros, _("the sign of zero")),
         ]
 

@@ -72,12 +72,12 @@ class FirstStore:
 
     def told(self, titles: tuple[str, str]) -> str:
         """The place of the store and what led to it, in words."""
-        where = "" if self.line is None else f" on line {self.line}"
+        where = "" if self.line is None else _(" on line {line}").format(line=self.line)
         lane = messages.lane(self.lanes[0], self.access.block)
         others = messages.and_others(len(self.lanes) - 1)
         who = messages.who(self.program, self.grid)
-        what = "atomic" if self.access.kind == "atomic" else "store"
-        turn = f", iteration {self.iteration}," if self.access.iterations > 1 else ""
+        what = messages.access_noun("atomic" if self.access.kind == "atomic" else "store")
+        turn = _(", iteration {iteration},").format(iteration=self.iteration) if self.access.iterations > 1 else ""
         text = _(
             "the first {what} that differs is{where}: {who}{turn} {more}{element_at}: {titles} "
             "{number}, {titles_2} {number_2}"
@@ -96,7 +96,7 @@ class FirstStore:
         if self.origins:
             loads = _made_of(self.origins)
             text += _("; it is made of ") + ", ".join(loads[:4])
-            text += " and other loads" if len(loads) > 4 else ""
+            text += _(" and other loads") if len(loads) > 4 else ""
         lead = self.turned
         if lead is not None:
             text += _("; {name} on line {line} differs first: {number}, {number_2}").format(
@@ -117,9 +117,10 @@ def _made_of(origins: Sequence[Origin]) -> list[str]:
     told = []
     for (name, line), group in groups.items():
         elements = np.unique(np.concatenate([np.ravel(origin.elements) for origin in group]))
-        one = f"{name}, element {int(elements[0])}"
-        shown = one if len(elements) == 1 else f"{messages.count(len(elements), 'element')} of {name}"
-        told.append(shown if line is None else f"{shown} (line {line})")
+        one = _("{name}, element {number}").format(name=name, number=int(elements[0]))
+        several = _("{elements} of {name}").format(elements=messages.count(len(elements), "element"), name=name)
+        shown = one if len(elements) == 1 else several
+        told.append(shown if line is None else shown + _(" (line {line})").format(line=line))
     return told
 
 

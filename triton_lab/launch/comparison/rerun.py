@@ -93,7 +93,7 @@ def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:
     if not isinstance(error, KernelError) or error.fault is None:
         return str(error).split("\n", 1)[0] or type(error).__name__
     line = None if error.op is None else launch.lines.get(error.op.index)
-    where = "" if line is None else f" on line {line.line}"
+    where = "" if line is None else _(" on line {line}").format(line=line.line)
     return _("{a}{where} would be out of bounds").format(a=messages.a(error.fault.access), where=where)
 
 

@@ -147,9 +147,9 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"{self.where}: " if self.where else ""
-        values = [f"  values: {self.values_text}"] if self.values.size else []
+        values = ["  " + _("values: {values}").format(values=self.values_text)] if self.values.size else []
         more = [f"  {line}" for line in (*self.orders, self.hint, *self.fix_lines)]
-        return "\n".join([f"{self.severity}: {where}{self.message}", *self.excerpt, *values, *more])
+        return "\n".join([f"{messages.noun(1, self.severity)}: {where}{self.message}", *self.excerpt, *values, *more])
 
     @property
     def fix_lines(self) -> list[str]:

@@ -56,7 +56,9 @@ def line_of(launch: Recorded, op: Op) -> str:
     place = launch.lines.get(op.index)
     if place is None:
         return _("another place")
-    return messages.place(place.file, place.line) if place.file not in ("", launch.file) else f"line {place.line}"
+    if place.file not in ("", launch.file):
+        return messages.place(place.file, place.line)
+    return _("line {line}").format(line=place.line)
 
 
 def launched_at(launch: Recorded) -> str:
@@ -64,7 +66,7 @@ def launched_at(launch: Recorded) -> str:
     if launch.site is None:
         return ""
     file, number = launch.site
-    place = f"line {number}" if file == launch.file else messages.place(file, number)
+    place = _("line {line}").format(line=number) if file == launch.file else messages.place(file, number)
     return _("The launch is in {place}.").format(place=place)
 
 

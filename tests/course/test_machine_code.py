@@ -78,7 +78,7 @@ PADDED = lab.layout("padded_shared", (64, 16), pairs=[(32, 1)])
 
 @pytest.mark.parametrize(
     ("size_per_thread", "order", "told"),
-    [([1, 4], [0, 1], ""), ([1, 32], [0, 1], ""), ([2, 16], [1, 0], "Lane 0 of warp 0 must hold row 0")],
+    [([1, 4], [0, 1], ""), ([1, 32], [0, 1], ""), ([2, 16], [1, 0], "Thread 0 of warp 0 must hold row 0")],
 )
 def test_a_row_for_each_thread_may_be_spelled_as_one_likes(size_per_thread, order, told) -> None:  # type: ignore[no-untyped-def]
     made = lab.layout("blocked", (128, 32), size_per_thread=size_per_thread, order=order, **BLOCKED)

@@ -107,14 +107,15 @@ def test_all_pictures_of_a_notebook_are_drawn(lab: Lab, name: str) -> None:
         views = cell.locator(".triton-lab-scene > div:first-child")
         expect(views).to_have_count(count)
         for picture in views.all():
-            expect(picture.locator("canvas, svg, img, .tl-code, .tl-parts, .tl-prediction, table").first).to_be_visible()
+            drawn = picture.locator("canvas, svg, img, .tl-code, .tl-parts, .tl-prediction, table")
+            expect(drawn.first).to_be_visible()
         # In its place stands the image.
         expect(cell.get_by_text("saved by another version")).to_have_count(0)
         if os.environ.get("TRITON_LAB_SCREENSHOTS"):  # a hundred, a fifth of a second each: for somebody who looks
             lab.screenshot(f"course-{name}-{number}", cell)
     assert lab.console_errors == []
     notebook.save()
-    # The HTML for places without the extension, which the stored course leaves out, has each picture a second time and its code.
+    # The HTML for places without the extension has each picture a second time, and the code that draws it.
     is_fit_to_store(nbformat.read(lab.folder / f"{name}.ipynb", as_version=4), 5 * MOST_BYTES // 2)
 
 

@@ -387,7 +387,7 @@ def test_a_wrong_answer_is_told_what_is_wrong(name: str, wrong: tuple[Any, str])
 
 
 def test_there_are_enough_of_them() -> None:
-    """For each exercise that no mutation tries; those of layouts are tried in `test_machine_code`, and two elsewhere."""
+    """For each exercise that no mutation tries; layouts are in `test_machine_code`, and two elsewhere."""
     tables = {**WRONG, **CHOSEN}
     elsewhere = {"accused": "misunderstandings", "whole_rows": "test_gluon_chapters"}
     written = {one.name for one in exercises() if isinstance(one, (Choice, Program)) and one.chapter != "17"}

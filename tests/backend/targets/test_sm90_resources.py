@@ -41,7 +41,7 @@ CASES = [
     (softmax, (FLOATS, FLOATS, 781), {"BLOCK": 1024, "num_warps": 8}),
     (softmax, (HALVES, FLOATS, 9), {"BLOCK": 16, "num_warps": 1}),
     (product, (HALVES, HALVES, FLOATS), {"BLOCK": 64, "num_stages": 3}),
-    (softmax, (FLOATS, FLOATS, 781), {"BLOCK": 4096, "num_warps": 1}),  # registers are spilled
+    (softmax, (FLOATS, FLOATS, 781), {"BLOCK": 8192, "num_warps": 1}),  # registers are spilled by every Triton
 ]
 
 

@@ -15,16 +15,10 @@ from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.number_conversion import widen
 from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.runtime_values import Descriptor, Value, merge, take
-from triton_lab.ir import Op
+from triton_lab.ir import Op, predicates
 
 Array = NDArray[Any]
 
-# In the order of MLIR's enumerations.
-_INTEGER = ("eq", "ne", "lt", "le", "gt", "ge", "ult", "ule", "ugt", "uge")
-_FLOAT = (
-    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
-    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
-)
 _UFUNCS = {
     "eq": np.equal,
     "ne": np.not_equal,
@@ -37,29 +31,29 @@ _UFUNCS = {
 
 @impl("arith.cmpi")
 def cmpi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    predicate = _INTEGER[op.attributes["predicate"]]
+    predicate = predicates.INTEGER[op.attributes["predicate"]]
     if isinstance(a, AffineBlock) and isinstance(b, AffineBlock):
         same_sign = a.range()[0] >= 0 and b.range()[0] >= 0
         if predicate[0] != "u" or same_sign:
-            mask = mask_box.compare(predicate.removeprefix("u"), a, b)
+            mask = mask_box.compare(predicate[-2:], a, b)
             if mask is not None:
                 return mask
     x, y = frame.elements(op, 0, a), frame.elements(op, 1, b)
     if x.dtype == np.bool_:
         # NumPy's order is false < true, the unsigned one. As a signed bit, true is -1.
-        if predicate in ("lt", "le", "gt", "ge"):
+        if predicate[0] == "s":
             x, y = y, x
     elif predicate[0] == "u":
         kind = unsigned(x.dtype)
         x, y = x.view(kind), y.view(kind)
-    result: Array = _UFUNCS[predicate.removeprefix("u")](x, y)
+    result: Array = _UFUNCS[predicate[-2:]](x, y)
     return result
 
 
 @impl("arith.cmpf")
 def cmpf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
     x, y = widen(frame.elements(op, 0, a)), widen(frame.elements(op, 1, b))
-    predicate = _FLOAT[op.attributes["predicate"]]
+    predicate = predicates.FLOAT[op.attributes["predicate"]]
     if predicate in ("true", "false"):
         return np.full(np.broadcast_shapes(x.shape, y.shape), predicate == "true")
     if predicate in ("ord", "uno"):

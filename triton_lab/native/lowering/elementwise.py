@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from triton_lab.ir import Bits, Dense, Op
+from triton_lab.ir import Bits, Dense, Op, predicates
 from triton_lab.ir.symmetric_clamp import SYMMETRIC, UNSIGNED
 from triton_lab.localization import _
 from triton_lab.native.blocks.elements import Indices, at, position, widened_at
@@ -226,23 +226,17 @@ def elementary(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 # Comparisons and choices.
 
-_INTEGER = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_FLOAT = (
-    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
-    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
-)
-
 
 @elements_of("arith.cmpi")
 def cmpi(emitter: Emitter, op: Op, index: Indices) -> Reg:
     a, b = (at(emitter, value, index) for value in op.operands)
-    return emitter.code.compare(_INTEGER[op.attributes["predicate"]], a, b)
+    return emitter.code.compare(predicates.INTEGER[op.attributes["predicate"]], a, b)
 
 
 @elements_of("arith.cmpf")
 def cmpf(emitter: Emitter, op: Op, index: Indices) -> Reg:
     a, b = (widened_at(emitter, value, index) for value in op.operands)
-    return emitter.code.compare(_FLOAT[op.attributes["predicate"]], a, b)
+    return emitter.code.compare(predicates.FLOAT[op.attributes["predicate"]], a, b)
 
 
 @elements_of("arith.select")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from triton_lab.ir import Op, Type, effects, traits
+from triton_lab.ir import Op, Type, effects, predicates, traits
 from triton_lab.ir.plan_edits import Edit, Editor, exchanged, renamed, with_attributes, with_computed
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.ir_query import constant, unused
@@ -35,11 +35,6 @@ _BINARY = {
 }
 # Sums and products are taken for each other, too.
 _LIKELY = {"+": "-*", "-": "+", "*": "+/", "/": "*", "//": "%*", "%": "//", "&": "|", "|": "&", "<<": ">>", ">>": "<<"}
-# Predicates of integers (signed) and of ordered floats: how each is written, and those of the other side.
-_PREDICATES = {
-    "integer": {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5},
-    "float": {"==": 1, ">": 2, ">=": 3, "<": 4, "<=": 5, "!=": 13},
-}
 _NEAR = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="), "==": ("!=",), "!=": ("==",)}
 # Ranges of numbers begin at what is compared, and end before it.
 _USUAL = ("<", ">=", "==", "!=")
@@ -68,7 +63,7 @@ class OperatorEdits(KernelScope):
             trait = traits.of(op.name)
             if trait.kind is not Kind.COMPARES or not trait.numbers or "predicate" not in op.attributes:
                 continue
-            known = _PREDICATES[trait.numbers]
+            known = predicates.NUMBERS[trait.numbers]
             unsigned = trait.numbers == "integer" and op.attributes["predicate"] > 5
             held = next((one for one, k in known.items() if k == op.attributes["predicate"] - 4 * unsigned), "")
             for other in _NEAR.get(held, ()) if near else known:

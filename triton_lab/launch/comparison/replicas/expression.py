@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.ir import Op, Type
+from triton_lab.ir import Op, Type, predicates
 from triton_lab.ir.plan_edits import Editor
 from triton_lab.launch.comparison.mutations.value_conversion import converted
 
@@ -135,12 +135,12 @@ def applied(
 
 def compared(sign: str, one: Expression, two: Expression, lanes: Type) -> Expression:
     """A comparison of two expressions of ``lanes``, which are whole numbers or floats."""
-    predicates = _FLOATS if lanes.is_float else _WHOLE
+    number = predicates.NUMBERS["float" if lanes.is_float else "integer"][sign]
     name = "arith.cmpf" if lanes.is_float else "arith.cmpi"
 
     def make(steps: EditSteps, type: Type) -> int:
         sides = (one.make(steps, lanes), two.make(steps, lanes))
-        return steps.then(name, sides, replace(lanes, element="i1"), {"predicate": predicates[sign]})
+        return steps.then(name, sides, replace(lanes, element="i1"), {"predicate": number})
 
     function = COMPARED[sign]
     return Expression(
@@ -172,5 +172,3 @@ def chosen(condition: Expression, one: Expression, other: float, told: str) -> E
 COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
 }  # fmt: skip
-_WHOLE = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
-_FLOATS = {"==": 1, ">": 2, ">=": 3, "<": 4, "<=": 5, "!=": 13}

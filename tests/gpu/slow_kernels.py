@@ -16,13 +16,23 @@ import triton
 import triton.language as tl
 
 
+class Prepared:
+    """A kernel with its grid and arguments; a call launches it."""
+
+    def __init__(self, kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> None:
+        self.kernel, self.grid, self.args, self.kwargs = kernel, grid, args, kwargs
+
+    def __call__(self) -> None:
+        self.kernel[self.grid](*self.args, **self.kwargs)
+
+
 @dataclass(frozen=True)
 class SlowKernel:
-    """A kernel, what is slow about it, and ``prepare(device)``: makes tensors, and returns what launches it on them."""
+    """A kernel, what is slow about it, and ``prepare(device)``, which makes its tensors."""
 
     name: str
     reason: str
-    prepare: Callable[[str], Callable[[], Any]]
+    prepare: Callable[[str], Prepared]
 
 
 SLOW: list[SlowKernel] = []
@@ -58,7 +68,7 @@ def cyclic_copy_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 def cyclic_copy(device):
     x = rand(device, 1 << 22)
     y = torch.empty_like(x)
-    return lambda: cyclic_copy_kernel[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), BLOCK=1024)
+    return Prepared(cyclic_copy_kernel, (triton.cdiv(x.numel(), 1024),), x, y, x.numel(), BLOCK=1024)
 
 
 @triton.jit
@@ -74,7 +84,7 @@ def small_block_add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def small_block_add(device):
     x, y = rand(device, 1 << 22), rand(device, 1 << 22)
     out = torch.empty_like(x)
-    return lambda: small_block_add_kernel[(triton.cdiv(x.numel(), 32),)](x, y, out, x.numel(), BLOCK=32)
+    return Prepared(small_block_add_kernel, (triton.cdiv(x.numel(), 32),), x, y, out, x.numel(), BLOCK=32)
 
 
 @triton.jit
@@ -92,7 +102,7 @@ def wide_gelu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def wide_gelu(device):
     x = rand(device, 1 << 22)
     out = torch.empty_like(x)
-    return lambda: wide_gelu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192, num_warps=1)
+    return Prepared(wide_gelu_kernel, (triton.cdiv(x.numel(), 8192),), x, out, x.numel(), BLOCK=8192, num_warps=1)
 
 
 @triton.jit(do_not_specialize=["n"])
@@ -107,7 +117,7 @@ def needless_mask_kernel(x_ptr, out_ptr, factor, n, BLOCK: tl.constexpr):
 def needless_mask(device):
     x = rand(device, 1 << 23, dtype=torch.float16)
     out = torch.empty_like(x)
-    return lambda: needless_mask_kernel[(x.numel() // 1024,)](x, out, 1.5, x.numel(), BLOCK=1024)
+    return Prepared(needless_mask_kernel, (x.numel() // 1024,), x, out, 1.5, x.numel(), BLOCK=1024)
 
 
 @triton.jit
@@ -123,7 +133,7 @@ def interleaved_magnitude_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def interleaved_magnitude(device):
     x = rand(device, 1 << 22, 2)
     out = torch.empty(1 << 22, device=device)
-    return lambda: interleaved_magnitude_kernel[(triton.cdiv(1 << 22, 256),)](x, out, 1 << 22, BLOCK=256)
+    return Prepared(interleaved_magnitude_kernel, (triton.cdiv(1 << 22, 256),), x, out, 1 << 22, BLOCK=256)
 
 
 @triton.jit
@@ -137,7 +147,7 @@ def scalar_copy_kernel(x_ptr, out_ptr, PER_PROGRAM: tl.constexpr):
 def scalar_copy(device):
     x = rand(device, 1 << 19, dtype=torch.float16)
     out = torch.empty_like(x)
-    return lambda: scalar_copy_kernel[(x.numel() // 64,)](x, out, PER_PROGRAM=64)
+    return Prepared(scalar_copy_kernel, (x.numel() // 64,), x, out, PER_PROGRAM=64)
 
 
 @triton.jit
@@ -153,7 +163,7 @@ def few_programs_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def few_programs(device):
     x = rand(device, 1 << 22)
     out = torch.empty_like(x)
-    return lambda: few_programs_kernel[(32,)](x, out, x.numel(), BLOCK=1024)
+    return Prepared(few_programs_kernel, (32,), x, out, x.numel(), BLOCK=1024)
 
 
 @triton.jit
@@ -172,7 +182,7 @@ def tall_tile_bias(device):
     x, bias = rand(device, 2048, 2048), rand(device, 2048)
     out = torch.empty_like(x)
     grid = (triton.cdiv(2048, 512), triton.cdiv(2048, 2))
-    return lambda: tall_tile_bias_kernel[grid](x, bias, out, 2048, 2048, BLOCK_M=512, BLOCK_N=2)
+    return Prepared(tall_tile_bias_kernel, grid, x, bias, out, 2048, 2048, BLOCK_M=512, BLOCK_N=2)
 
 
 @triton.jit
@@ -189,7 +199,7 @@ def transpose_strips(device):
     x = rand(device, 2048, 2048)
     out = torch.empty_like(x)
     grid = (2048, triton.cdiv(2048, 512))
-    return lambda: transpose_strips_kernel[grid](x, out, 2048, 2048, BLOCK_M=1, BLOCK_N=512)
+    return Prepared(transpose_strips_kernel, grid, x, out, 2048, 2048, BLOCK_M=1, BLOCK_N=512)
 
 
 # --- Rows and reductions --------------------------------------------------------------------------
@@ -209,14 +219,14 @@ def softmax_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
 def many_warps_softmax(device):
     x = rand(device, 16384, 256)
     out = torch.empty_like(x)
-    return lambda: softmax_kernel[(16384,)](x, out, 256, BLOCK=256, num_warps=16)
+    return Prepared(softmax_kernel, (16384,), x, out, 256, BLOCK=256, num_warps=16)
 
 
 @slow("a row of 64 numbers for each program of 128 threads")
 def tiny_softmax(device):
     x = rand(device, 65536, 64)
     out = torch.empty_like(x)
-    return lambda: softmax_kernel[(65536,)](x, out, 64, BLOCK=64)
+    return Prepared(softmax_kernel, (65536,), x, out, 64, BLOCK=64)
 
 
 @triton.jit
@@ -234,7 +244,7 @@ def column_sum_kernel(x_ptr, out_ptr, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.c
 def column_sum(device):
     x = rand(device, 2048, 2048)
     out = torch.empty(2048, device=device)
-    return lambda: column_sum_kernel[(2048,)](x, out, 2048, 2048, BLOCK_M=1024, BLOCK_N=1)
+    return Prepared(column_sum_kernel, (2048,), x, out, 2048, 2048, BLOCK_M=1024, BLOCK_N=1)
 
 
 @triton.jit
@@ -258,7 +268,7 @@ def short_loop_rms_norm_kernel(x_ptr, weight_ptr, out_ptr, columns, eps, BLOCK: 
 def short_loop_rms_norm(device):
     x, weight = rand(device, 1024, 4096), rand(device, 4096)
     out = torch.empty_like(x)
-    return lambda: short_loop_rms_norm_kernel[(1024,)](x, weight, out, 4096, 1e-6, BLOCK=64)
+    return Prepared(short_loop_rms_norm_kernel, (1024,), x, weight, out, 4096, 1e-6, BLOCK=64)
 
 
 @triton.jit
@@ -275,7 +285,7 @@ def row_sum_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
 def many_warps_row_sum(device):
     x = rand(device, 1024, 4096)
     out = torch.empty(1024, device=device)
-    return lambda: row_sum_kernel[(1024,)](x, out, 4096, BLOCK=128, num_warps=8)
+    return Prepared(row_sum_kernel, (1024,), x, out, 4096, BLOCK=128, num_warps=8)
 
 
 @triton.jit
@@ -294,7 +304,7 @@ def narrow_matvec_kernel(a_ptr, x_ptr, y_ptr, K, BLOCK_K: tl.constexpr):
 def narrow_matvec(device):
     a, x = rand(device, 4096, 1024), rand(device, 1024)
     y = torch.empty(4096, device=device)
-    return lambda: narrow_matvec_kernel[(4096,)](a, x, y, 1024, BLOCK_K=32)
+    return Prepared(narrow_matvec_kernel, (4096,), a, x, y, 1024, BLOCK_K=32)
 
 
 @triton.jit
@@ -315,7 +325,7 @@ def one_warp_layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, columns, ep
 def one_warp_layer_norm(device):
     x, weight, bias = rand(device, 512, 8192), rand(device, 8192), rand(device, 8192)
     out = torch.empty_like(x)
-    return lambda: one_warp_layer_norm_kernel[(512,)](x, weight, bias, out, 8192, 1e-6, BLOCK=8192, num_warps=1)
+    return Prepared(one_warp_layer_norm_kernel, (512,), x, weight, bias, out, 8192, 1e-6, BLOCK=8192, num_warps=1)
 
 
 @triton.jit
@@ -329,7 +339,7 @@ def atomic_sum_kernel(x_ptr, total_ptr, n, BLOCK: tl.constexpr):
 def atomic_sum(device):
     x = rand(device, 1 << 22)
     total = torch.zeros(1, device=device)
-    return lambda: atomic_sum_kernel[(triton.cdiv(x.numel(), 128),)](x, total, x.numel(), BLOCK=128)
+    return Prepared(atomic_sum_kernel, (triton.cdiv(x.numel(), 128),), x, total, x.numel(), BLOCK=128)
 
 
 # --- Products of matrices -------------------------------------------------------------------------
@@ -357,7 +367,7 @@ def _matmul(device, size, m, n, k, **options):
     a, b = rand(device, size, size, dtype=torch.float16), rand(device, size, size, dtype=torch.float16)
     c = torch.empty_like(a)
     grid = (triton.cdiv(size, m) * triton.cdiv(size, n),)
-    return lambda: matmul_kernel[grid](a, b, c, size, size, size, BLOCK_M=m, BLOCK_N=n, BLOCK_K=k, **options)
+    return Prepared(matmul_kernel, grid, a, b, c, size, size, size, BLOCK_M=m, BLOCK_N=n, BLOCK_K=k, **options)
 
 
 @slow("programs row by row, with tiles of 32 x 128")

@@ -6,6 +6,7 @@ import collections
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, overload
 
 from triton_lab.backend.source.kernel_dependencies import as_callable, used
@@ -84,15 +85,22 @@ def compile(
 
 
 def compiled_all(
-    asked: Sequence[tuple[Any, Architecture, Mapping[str, Any]]], seconds: float, max_bytes: int
+    asked: Sequence[tuple[Any, Architecture, Mapping[str, Any]]],
+    seconds: float,
+    max_bytes: int,
+    disassembled: bool = True,
 ) -> list[Compiled | CompileError]:
     """A compilation or its error for each source (an ASTSource), target and options, all compiled at once.
 
+    Without ``disassembled`` a compilation may lack the text of its machine code, and is not kept in this process.
     Raises what Triton's front end raises, and ValueError for options.
     """
     known = [_find(*one) for one in asked]
     # Triton's front end is not thread-safe, so it runs here. The other stages only wait for processes.
-    requests = [None if found else read(*one) for found, one in zip(known, asked, strict=True)]
+    requests = [
+        None if found else replace(read(*one), disassembled=disassembled)
+        for found, one in zip(known, asked, strict=True)
+    ]
     stop = threading.Event()
     with ThreadPoolExecutor(compiler_client.MOST) as pool:
         waiting = [
@@ -182,7 +190,8 @@ def _compiled(
         request,
     )
     with _lock:
-        _remembered[_key(source, request.target, options)] = compiled
+        if request.disassembled:
+            _remembered[_key(source, request.target, options)] = compiled
         while len(_remembered) > _MOST_KEPT:
             _remembered.popitem(last=False)
     return compiled

@@ -80,6 +80,7 @@ def ask(
             "memory": memory,
             "dump": dump,
             "generic": generic,
+            "disassembled": request.disassembled,
         }
     )
     for child in iter(_taken, None):

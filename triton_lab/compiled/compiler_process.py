@@ -3,7 +3,8 @@
 Reads requests from standard input, a line of JSON each: ``module``, ``target``, ``options``, ``language`` (TRITON or
 GLUON), and ``memory``, the most bytes it may take. With ``dump``, a file's name, it writes there what each pass did,
 and compiles no further than to LLVM IR. With ``generic``, the name of a file with a list of modules in JSON, it prints
-these in MLIR's generic form, as stages with their numbers, and compiles nothing. It answers in lines of JSON on its
+these in MLIR's generic form, as stages with their numbers, and compiles nothing. ``disassembled`` asks for the text of
+NVIDIA's machine code. It answers in lines of JSON on its
 original standard output: ``begun``; for each stage ``stage``, ``seconds`` and ``text`` or ``base64``; at the end
 ``metadata`` with what the tools reported, or ``failed``. All other output goes to standard error. It ends after a
 while without requests.
@@ -104,7 +105,9 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
             begun = time.perf_counter()
             module = run(module, metadata)
             _tell(name, module, time.perf_counter() - begun, answer)
-    tools, lacking = _disassembled(module, answer) if target.backend == "cuda" else ("", {})
+    tools, lacking = "", {}
+    if target.backend == "cuda" and asked["disassembled"]:
+        tools, lacking = _disassembled(module, answer)
     known = {name: metadata[name] for name in _METADATA if name in metadata}
     return {"metadata": known, "log": log.getvalue(), "usage": tools, "lacking": lacking}
 

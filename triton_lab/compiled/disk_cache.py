@@ -60,6 +60,7 @@ def _key(request: Request) -> str:
         request.language,
         repr(request.target),
         request.options,
+        str(request.disassembled),
         json.dumps(environment()),
         _compiler(),
     )

@@ -66,6 +66,26 @@ def attempts(
     return [_remembered(launch, one) if isinstance(one, Compiled) else one for one in made]
 
 
+def compiled_together(
+    asked: Sequence[tuple[Recorded, Mapping[str, Any]]], target: str, seconds: float = SECONDS
+) -> list[Compiled | CompileError]:
+    """Compile several launches, each with options of its own, at once and without the text of the machine code.
+
+    The launches do not keep the compilations. Raises what Triton's front end raises.
+    """
+    (architecture,) = architectures(target)
+    sources = []
+    for launch, options in asked:
+        chosen = {**chosen_options(launch.compiled[1]), **options}
+        kernel = _as_it_was(launch, launch.compiled[0].fn)
+        sources.append((_source(launch, kernel, architecture), architecture, had(chosen, architecture, dict(options))))
+    made = compiled_all(sources, seconds, MAX_BYTES, disassembled=False)
+    return [
+        replace(one, launch=launch) if isinstance(one, Compiled) else one
+        for one, (launch, _options) in zip(made, asked, strict=True)
+    ]
+
+
 def _attempt(launch: Recorded, target: Architecture, options: Mapping[str, Any]) -> Compiled | CompileError:
     try:
         return _remembered(launch, compiled_plan(launch, target, options))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 PROVIDED = {
     "Function.ptx": "triton_lab.compiled.sm90_kernels:ptx_of",
+    "Launch.advise": "triton_lab.compiled.advice.edit_search:advise",
     "Launch.compile": "triton_lab.compiled.launch_compilation:compiled_launch",
     "Launch.instructions": "triton_lab.compiled.sm90_kernels:instructions_of",
     "Launch.read_compilations": "triton_lab.compiled.serialization:read",

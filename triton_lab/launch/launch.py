@@ -22,6 +22,7 @@ from triton_lab.providers import provided
 from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
+    from triton_lab.compiled.advice.speed_advice import Advice
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.compiled.compiled_list import CompiledList
     from triton_lab.launch.comparison.launch_difference import LaunchDifferences
@@ -212,6 +213,24 @@ class Launch(Recorded, RichDisplay):
         """
         made: Compiled | CompiledList = provided("Launch.compile")(self, target, **options)
         return made
+
+    def advise(self, target: str = "sm_90", *, seconds: float = 20.0, measure: bool | None = None) -> Advice:
+        """Edits that make this launch faster on a GPU of ``target``, the best first, each tried on a copy.
+
+        Edits are other warps, stages, blocks and grids, and changes of the kernel's text: masks that can go, orders of
+        elements and of programs, loops. Each is compiled for the target, and its time is predicted from its own
+        transactions, instructions and occupancy. The results of the best are compared with the launch's: an edit whose
+        results differ by more than rounding is dropped. With ``measure`` the suggestions are measured on this
+        machine's GPU; by default they are if launches run on such a GPU now. The search takes about ``seconds``.
+
+        The tensors are not touched. Raises CannotReplay for a launch that cannot be run again, ValueError for a target
+        whose speeds are not known, CompileError where the kernel itself does not compile.
+
+        >>> launch.advise("sm_90", seconds=5)
+        <advice for add_kernel on sm_90: ...>
+        """
+        found: Advice = provided("Launch.advise")(self, target, seconds=seconds, measure=measure)
+        return found
 
     # --- Pictures: found when asked for, by `providers` ---------------------------------------------
 

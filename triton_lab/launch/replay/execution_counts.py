@@ -59,7 +59,7 @@ def executed(launch: Recorded, replays: bool = True) -> Executed:
     for block, _ in placed:
         known = [recorded[op.index] for op in block.ops if op.index in recorded]
         if not known and block is entry:
-            known = [launch.programs]
+            known = [len(launch.own)]
         # A launch that was stopped ran the first operations of a block more often than the last.
         if known and launch.error is None:
             times.update(dict.fromkeys((op.index for op in block.ops), known[0]))

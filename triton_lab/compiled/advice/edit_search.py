@@ -1,0 +1,277 @@
+"""`advise`: tries edits of a launch, the most promising first, and checks those that should be faster."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.compiled.advice.edited_launch import edited_launch
+from triton_lab.compiled.advice.launch_edit import LaunchEdit
+from triton_lab.compiled.advice.launch_scope import LaunchScope
+from triton_lab.compiled.advice.measured_edits import has_gpu, with_times
+from triton_lab.compiled.advice.option_edits import option_edits
+from triton_lab.compiled.advice.result_check import ResultCheck
+from triton_lab.compiled.advice.source_edits import source_edits
+from triton_lab.compiled.advice.speed_advice import Advice, Dropped, LaunchFigures, Suggestion
+from triton_lab.compiled.compile_failure import CompileError
+from triton_lab.compiled.compiled import Compiled
+from triton_lab.compiled.cost.gpu_timing import timing
+from triton_lab.compiled.cost.predicted_time import Footprint, TimeModel, footprint
+from triton_lab.compiled.launch_compilation import compiled_together, is_gluon
+from triton_lab.interpreter.kernel_errors import from_signal
+from triton_lab.ir import effects
+from triton_lab.launch.comparison.argument_difference import DIFFERENT
+from triton_lab.launch.recording.progress_callback import breathe
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import N_, _, translated
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+_PROGRAMS = 32  # that are followed of each edit
+_TOGETHER = 4  # edits that are compiled at once
+_WORTH = 1.05  # a smaller gain is no advice
+_SHOWN = 8
+_STEP = 0.02  # times that differ by a smaller share are taken for equal
+_SEARCH = 0.65  # the share of the time for the search; the rest is for checks
+# The kinds of edits that help against what limits a launch, the likeliest first; all others come after them.
+_HELPS = {
+    "dram": ("order", "vector", "shape", "block", "swizzle", "mask"),
+    "l2": ("order", "vector", "shape", "swizzle", "block", "mask"),
+    "lsu": ("order", "vector", "mask", "shape", "block"),
+    "issue": ("vector", "mask", "warps", "block", "split", "shape"),
+    "products": ("shape", "block", "warps", "stages"),
+    "atomics": ("block", "warps", "shape"),
+    "latency": ("vector", "grid", "block", "stages", "warps", "order", "shape", "mask"),
+    "starts": ("block", "warps", "shape", "vector"),
+}
+_LEFT = (
+    N_("Other algorithms, descriptors, other layouts of the tensors and fused kernels were not looked at."),
+    N_("Programs in the middle of the grid were followed. Those at its ends may take another time."),
+)
+NOT_CHECKED = "not checked"
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """An edit that was compiled: its launch and figures."""
+
+    edit: LaunchEdit
+    launch: Launch
+    figures: LaunchFigures
+
+
+def advise(
+    launch: Launch, target: str = "sm_90", *, seconds: float = 20.0, measure: bool | None = None
+) -> Advice:
+    """Implements `Launch.advise`."""
+    timing(target)
+    _refuse(launch)
+    search = _EditSearch(launch, target, seconds)
+    return search.advice(has_gpu(target) if measure is None else measure)
+
+
+def _refuse(launch: Launch) -> None:
+    """Raise CannotReplay for a launch that cannot be run again with an edit."""
+    source = launch.compiled[0]
+    if source is None or source.fn.fn is None:
+        raise CannotReplay(
+            _("the Python function of {kernel} does not exist in this process, so it cannot be edited").format(
+                kernel=launch.kernel
+            )
+        )
+    if launch.error is not None:
+        raise CannotReplay(_("the launch stopped with an error: correct it first, then ask for its speed"))
+    if is_gluon(launch) or launch.executable.waiting_loops:
+        raise CannotReplay(_("advice is given for Triton kernels whose programs do not wait for each other"))
+    if launch.snapshot is None or launch.snapshot.missing or launch.tape is None or launch.tape.dropped:
+        raise CannotReplay(_("the launch was recorded without the data that a rerun needs"))
+
+
+@dataclass(eq=False)
+class _EditSearch:
+    """Edits of one launch, each tried once; ``known`` are those that compiled, the launch itself first."""
+
+    launch: Launch
+    target: str
+    seconds: float
+    known: list[_Tried] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    seen: set[Any] = field(default_factory=set)
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.scope = LaunchScope(self.launch, self.launch.compiled[0].fn.src)
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return self.started + self.seconds - time.monotonic()
+
+    def advice(self, measure: bool) -> Advice:
+        """Search, check, and measure."""
+        nothing = LaunchEdit()
+        self.seen.add(nothing.key)
+        self._try([nothing], may_fail=False)
+        original = self.known[0]
+        is_complete = self._search()
+        ranked = sorted(self.known[1:], key=_rank)
+        faster = [one for one in ranked if original.figures.time.seconds / one.figures.time.seconds >= _WORTH]
+        suggestions = self._checked(original, _plain(faster))
+        left = [translated(one) for one in _LEFT]
+        if not is_complete:
+            left.append(_("The time ended before all edits were tried: pass more seconds."))
+        advice = Advice(
+            self.launch, self.target, original.figures, tuple(suggestions), tuple(self.dropped),
+            len(self.known) - 1, tuple(left),
+        )  # fmt: skip
+        return with_times(advice) if measure else advice
+
+    # --- The search -----------------------------------------------------------------------------------
+
+    def _search(self) -> bool:
+        """Try edits of the launch, then those next to the best, until there is none left; False if the time ends."""
+        expanded: set[Any] = set()
+        waiting: list[LaunchEdit] = []
+        while True:
+            best = min(self.known, key=lambda one: one.figures.time.seconds)
+            if best.edit.key not in expanded:
+                expanded.add(best.edit.key)
+                waiting = self._ordered(best) + waiting
+            if not waiting:
+                return True
+            if self.left < self.seconds * (1 - _SEARCH):
+                return False
+            breathe()
+            some, waiting = waiting[:_TOGETHER], waiting[_TOGETHER:]
+            self._try(some)
+
+    def _ordered(self, state: _Tried) -> list[LaunchEdit]:
+        """The untried edits next to a state, those first that help against its limits."""
+        parts = state.figures.time.parts
+        slow = sorted(parts, key=lambda name: -parts[name])
+        kinds = list(dict.fromkeys(kind for name in slow[:2] for kind in _HELPS[name]))
+        found = [(kind, edit) for kind, edit in self._next_to(state.edit) if edit.key not in self.seen]
+        self.seen |= {edit.key for _kind, edit in found}
+        place = {kind: k for k, kind in enumerate(kinds)}
+        count: dict[str, int] = {}
+        ranked = []
+        for kind, edit in found:
+            count[kind] = count.get(kind, -1) + 1
+            # The kinds take turns, so that no long list of one of them comes before the first of another.
+            ranked.append((count[kind] // 3, place.get(kind, len(kinds)), count[kind], edit))
+        return [edit for *_rank, edit in sorted(ranked, key=lambda one: one[:3])]
+
+    def _next_to(self, edit: LaunchEdit) -> Iterator[tuple[str, LaunchEdit]]:
+        if edit.text is None:
+            for kind, one in source_edits(self.scope):
+                yield kind, replace(one, constants=edit.constants, options=edit.options, grid=edit.grid)
+        yield from option_edits(self.scope, edit)
+
+    def _try(self, edits: Sequence[LaunchEdit], may_fail: bool = True) -> None:
+        """Run some programs of each edit, compile it, and predict its time."""
+        launches: list[tuple[LaunchEdit, Launch]] = []
+        for edit in edits:
+            try:
+                launches.append((edit, edited_launch(self.launch, edit, self._programs)))
+            except Exception as error:  # the front end may raise anything, and such an edit is no advice
+                if from_signal(error) or not may_fail:
+                    raise
+                self.dropped.append(Dropped(edit.title, _("it does not run")))
+        for (edit, tried), made in zip(launches, self._compiled(launches), strict=True):
+            if isinstance(made, Compiled):
+                try:
+                    self.known.append(_Tried(edit, tried, self._figures(tried, made)))
+                except CannotReplay:
+                    if not may_fail:
+                        raise
+                    self.dropped.append(Dropped(edit.title, _("it does not run")))
+            elif not may_fail:
+                raise made
+            else:
+                self.dropped.append(Dropped(edit.title, _("it does not compile")))
+
+    def _compiled(self, launches: Sequence[tuple[LaunchEdit, Launch]]) -> list[Compiled | CompileError | None]:
+        asked = [(tried, edit.options) for edit, tried in launches]
+        limit = max(5.0, self.left)
+        try:
+            return list(compiled_together(asked, self.target, limit))
+        except Exception as error:
+            if from_signal(error) or len(asked) == 1:
+                if len(asked) == 1 and self.known and not from_signal(error):
+                    return [None]
+                raise
+            return [one for each in launches for one in self._compiled([each])]
+
+    @property
+    def _programs(self) -> int:
+        """The programs to follow: more where what they share decides the traffic of memory."""
+        gpu = timing(self.target)
+        if not self.known or self._footprint.bytes <= gpu.l2:
+            return _PROGRAMS
+        return gpu.multiprocessors * 4
+
+    @property
+    def _footprint(self) -> Footprint:
+        if not hasattr(self, "_known_footprint"):
+            writing = {op.index for op in self.launch.executable.plan.walk() if effects.writes(op)}
+            self._known_footprint = footprint(self.launch.accesses, writing)
+        return self._known_footprint
+
+    def _figures(self, tried: Launch, made: Compiled) -> LaunchFigures:
+        cost = made.cost
+        found, held, resident = made.transactions, made.metadata, cost.occupancy
+        scale = tried.programs / len(tried.own)
+        return LaunchFigures(
+            TimeModel(cost, self._footprint).predicted(),
+            round(sum(one.sectors for one in found.transfers) * scale),
+            round(sum(one.requests for one in found.transfers) * scale),
+            held.registers,
+            held.spills,
+            held.shared,
+            resident.share if resident is not None else 0.0,
+        )
+
+    # --- The results ----------------------------------------------------------------------------------
+
+    def _checked(self, original: _Tried, ranked: Sequence[_Tried]) -> list[Suggestion]:
+        """The first edits whose results are not wrong."""
+        check = ResultCheck(self.launch, max(2.0, self.left / 2))
+        found: list[Suggestion] = []
+        unchecked: list[Suggestion] = []
+        for one in ranked:
+            if len(found) + len(unchecked) >= _SHOWN:
+                break
+            source = self.scope.text
+            if self.left <= 0 and (found or unchecked):
+                unchecked.append(Suggestion(one.edit, original.figures, one.figures, NOT_CHECKED, one.launch, source))
+                continue
+            breathe()
+            verdict = check.verdict(one.launch, max(5.0, self.left))
+            if verdict == DIFFERENT:
+                self.dropped.append(Dropped(one.edit.title, _("its results differ")))
+            else:
+                found.append(Suggestion(one.edit, original.figures, one.figures, verdict, one.launch, source))
+        return found + unchecked
+
+
+def _rank(one: _Tried) -> tuple[float, ...]:
+    """By time, then, within a step of two in a hundred, by how much is changed, and by the warps that hide waiting."""
+    time = one.figures.time
+    return round(math.log(time.seconds) / _STEP), one.edit.parts, -one.figures.occupancy, sum(time.parts.values())
+
+
+def _plain(ranked: Sequence[_Tried]) -> list[_Tried]:
+    """The edits without those that change more than another that is as fast, but for one part in fifty."""
+    found: list[_Tried] = []
+    for one in ranked:
+        simpler = [
+            other for other in ranked
+            if other.edit.parts < one.edit.parts and other.figures.time.seconds <= one.figures.time.seconds * 1.02
+        ]  # fmt: skip
+        if not simpler:
+            found.append(one)
+    return found

@@ -35,12 +35,13 @@ _PROGRAMS = 32  # that are followed of each edit
 _TOGETHER = 4  # edits that are compiled at once
 _WORTH = 1.05  # a smaller gain is no advice
 _SHOWN = 8
+_COMPILING = 3.0  # seconds that any edit may take to compile
 _STEP = 0.02  # times that differ by a smaller share are taken for equal
 _SEARCH = 0.65  # the share of the time for the search; the rest is for checks
 # The kinds of edits that help against what limits a launch, the likeliest first; all others come after them.
 _HELPS = {
     "dram": ("order", "vector", "shape", "block", "swizzle", "mask"),
-    "l2": ("order", "vector", "shape", "swizzle", "block", "mask"),
+    "l2": ("order", "vector", "shape", "swizzle", "block", "mask", "stages"),
     "lsu": ("order", "vector", "mask", "shape", "block"),
     "issue": ("vector", "mask", "warps", "block", "split", "shape"),
     "products": ("shape", "block", "warps", "stages"),
@@ -102,6 +103,7 @@ class _EditSearch:
     dropped: list[Dropped] = field(default_factory=list)
     seen: set[Any] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
+    compiling: float = 0.0  # seconds for the launch itself
 
     def __post_init__(self) -> None:
         self.scope = LaunchScope(self.launch, self.launch.compiled[0].fn.src)
@@ -162,7 +164,7 @@ class _EditSearch:
         for kind, edit in found:
             count[kind] = count.get(kind, -1) + 1
             # The kinds take turns, so that no long list of one of them comes before the first of another.
-            ranked.append((count[kind] // 3, place.get(kind, len(kinds)), count[kind], edit))
+            ranked.append((count[kind] // 2, place.get(kind, len(kinds)), count[kind], edit))
         return [edit for *_rank, edit in sorted(ranked, key=lambda one: one[:3])]
 
     def _next_to(self, edit: LaunchEdit) -> Iterator[tuple[str, LaunchEdit]]:
@@ -196,9 +198,14 @@ class _EditSearch:
 
     def _compiled(self, launches: Sequence[tuple[LaunchEdit, Launch]]) -> list[Compiled | CompileError | None]:
         asked = [(tried, edit.options) for edit, tried in launches]
-        limit = max(5.0, self.left)
+        # An edit that takes much longer to compile than the launch has too much in its registers.
+        limit = _COMPILING + 3 * self.compiling if self.known else 10 * _COMPILING
+        begun = time.monotonic()
         try:
-            return list(compiled_together(asked, self.target, limit))
+            made = list(compiled_together(asked, self.target, limit))
+            if not self.known:
+                self.compiling = time.monotonic() - begun
+            return list(made)
         except Exception as error:
             if from_signal(error) or len(asked) == 1:
                 if len(asked) == 1 and self.known and not from_signal(error):

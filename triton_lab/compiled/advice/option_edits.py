@@ -6,19 +6,22 @@ import ast
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, permutations
 
 from triton_lab.compiled.advice.launch_edit import LaunchEdit
 from triton_lab.compiled.advice.launch_scope import LaunchScope
 
 _WARPS, _STAGES = (1, 16), (1, 5)
-_ELEMENTS, _LARGEST = (16, 1 << 14), 1 << 14  # of all blocks together, and of one
+_FEWEST, _LARGEST = 16, 1 << 14  # elements of all blocks together, and of one block
+_HELD = 256  # elements of a thread, of which more would not fit into its registers
+_PRODUCT = 16, 256  # the least and greatest side of tiles that are multiplied
 _PROGRAMS = (4, 16, 64)  # times as many programs for a loop over the grid
 
 
 def option_edits(scope: LaunchScope, state: LaunchEdit) -> Iterator[tuple[str, LaunchEdit]]:
     """The edits next to ``state``, each with its kind: ``warps``, ``stages``, ``block``, ``shape`` or ``grid``."""
-    yield from (("block", one) for one in _blocks(scope, state, (4, 16, 2, 64, 0.5, 0.25)))
+    factors = (2, 0.5, 4, 0.25) if scope.pipelined else (4, 16, 2, 64, 0.5, 0.25)
+    yield from (("block", one) for one in _blocks(scope, state, factors))
     yield from (("warps", one) for one in _warps(scope, state))
     yield from (("shape", one) for one in _shapes(scope, state))
     if scope.pipelined:
@@ -64,10 +67,13 @@ def _blocks(scope: LaunchScope, state: LaunchEdit, factors: tuple[float, ...]) -
 
 def _shapes(scope: LaunchScope, state: LaunchEdit) -> Iterator[LaunchEdit]:
     """Two blocks at once: one larger and one smaller by as much, and both larger."""
+    for factor in (2.0, 4.0) if scope.pipelined else ():
+        for one, other in combinations(scope.blocks, 2):
+            yield from _with_blocks(scope, state, {one: factor, other: factor})
     for factor in (4.0, 16.0, 2.0, 64.0):
         for one, other in permutations(scope.blocks, 2):
             yield from _with_blocks(scope, state, {one: factor, other: 1 / factor})
-            if one < other and factor <= 4:
+            if one < other and factor <= 4 and not scope.pipelined:
                 yield from _with_blocks(scope, state, {one: factor, other: factor})
     for factor in (32.0, 64.0):
         for one, other in permutations(scope.blocks, 2):
@@ -80,12 +86,13 @@ def _with_blocks(scope: LaunchScope, state: LaunchEdit, factors: Mapping[str, fl
     if any(value < 1 or value != int(value) or value > _LARGEST for value in wanted.values()):
         return
     after = {**known, **{name: int(value) for name, value in wanted.items()}}
-    elements = math.prod(after[name] for name in scope.blocks)
-    before = math.prod(known[name] for name in scope.blocks)
-    if scope.pipelined:  # a product needs 16 along each side
-        if min(after[name] for name in scope.blocks) < 16 or max(after[name] for name in scope.blocks) > 256:
-            return
-    elif not _ELEMENTS[0] <= elements <= _ELEMENTS[1] and abs(elements - _ELEMENTS[1]) >= abs(before - _ELEMENTS[1]):
+    sizes, before = (sorted(each[name] for name in scope.blocks) for each in (after, known))
+    if scope.pipelined and (sizes[0] < _PRODUCT[0] or sizes[-1] > _PRODUCT[1]):
+        return
+    # Of a product the two largest sides are the accumulator's.
+    elements, now = (math.prod(each[-2:] if scope.pipelined else each) for each in (sizes, before))
+    threads = 32 * state.options.get("num_warps", scope.options["num_warps"])
+    if elements < min(_FEWEST, now) or (elements > _HELD * threads and elements >= now):
         return
     constants = {name: value for name, value in after.items() if value != scope.constants[name]}
     try:

@@ -38,7 +38,7 @@ LIMITS: Mapping[str, str] = {
 }
 """What limits a launch, by the name of its part: as users read it."""
 
-_NORM = 4.0
+_NORM = 4.0  # of the units; waiting overlaps less with their work, and joins it by a norm of 2
 _SLOTS = 4  # instructions that a multiprocessor issues in a cycle
 _MMA_SHARE = 0.62  # of the peak of Hopper's tensor cores that mma.sync reaches; wgmma is needed for more
 _KEPT = 0.6  # the share of the first-level cache in which lines live until they are used again
@@ -129,7 +129,8 @@ class TimeModel:
             "latency": self._latency / gpu.clock,
             "starts": self.programs / busy * (gpu.gap + 12 * self.cost.metadata.warps) / gpu.clock,
         }
-        whole = sum(value**_NORM for value in parts.values()) ** (1 / _NORM)
+        units = sum(seconds**_NORM for name, seconds in parts.items() if name != "latency") ** (1 / _NORM)
+        whole = math.hypot(units, parts["latency"])
         return PredictedTime(gpu.launch + whole, parts)
 
     # --- Memory ---------------------------------------------------------------------------------------

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _PROGRAMS = 32  # that are followed of each edit
 _TOGETHER = 4  # edits that are compiled at once
-_WORTH = 1.05  # a smaller gain is no advice
+_WORTH = 1.03  # a smaller gain is no advice
+_ABOUT = 1.04  # times as long, for less to change
 _SHOWN = 8
 _COMPILING = 3.0  # seconds that any edit may take to compile
 _STEP = 0.02  # times that differ by a smaller share are taken for equal
@@ -65,9 +66,7 @@ class _Tried:
     figures: LaunchFigures
 
 
-def advise(
-    launch: Launch, target: str = "sm_90", *, seconds: float = 20.0, measure: bool | None = None
-) -> Advice:
+def advise(launch: Launch, target: str = "sm_90", *, seconds: float = 20.0, measure: bool | None = None) -> Advice:
     """Implements `Launch.advise`."""
     timing(target)
     _refuse(launch)
@@ -272,12 +271,12 @@ def _rank(one: _Tried) -> tuple[float, ...]:
 
 
 def _plain(ranked: Sequence[_Tried]) -> list[_Tried]:
-    """The edits without those that change more than another that is as fast, but for one part in fifty."""
+    """The edits without those that change more than another that is about as fast."""
     found: list[_Tried] = []
     for one in ranked:
         simpler = [
             other for other in ranked
-            if other.edit.parts < one.edit.parts and other.figures.time.seconds <= one.figures.time.seconds * 1.02
+            if other.edit.parts < one.edit.parts and other.figures.time.seconds <= one.figures.time.seconds * _ABOUT
         ]  # fmt: skip
         if not simpler:
             found.append(one)

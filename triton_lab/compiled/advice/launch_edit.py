@@ -1,4 +1,4 @@
-"""`LaunchEdit`: a change of a launch: of its kernel's text, its constants, its options, its grid, or several of them."""
+"""`LaunchEdit`: a change of a launch: of its kernel's text, constants, options or grid, or of several of them."""
 
 from __future__ import annotations
 

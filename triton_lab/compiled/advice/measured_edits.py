@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from triton_lab.backend.plugin.recorders import recorders
 from triton_lab.backend.targets.active_target import current
 from triton_lab.backend.targets.gpu_timer import Time, device_name, measured
-from triton_lab.compiled.advice.speed_advice import Advice, LaunchFigures, Suggestion
+from triton_lab.compiled.advice.speed_advice import Advice, Suggestion
 from triton_lab.launch.shrinking.launch_case import LaunchCase
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
+    pass
 
 
 def has_gpu(target: str) -> bool:

@@ -150,13 +150,25 @@ class TimeModel:
         loaded = [(one, several) for one, several in self._runs if one.way == "load"]
         all_loads = sum(one.sectors for one, _several in loaded)
         each = [run for _one, several in loaded for run in several]
-        own = _sectors(each, apart=True)
-        room = max(0, self._gpu.l1 - self._at_once * (self.cost.metadata.shared or 0)) * _KEPT
-        held = own * SECTOR / max(1, len(self.cost.launch.own)) * self._at_once <= room
+        programs, together = max(1, len(self.cost.launch.own)), self._at_once
+        own = _sectors(each, apart=True) / programs
+        common = min(own, self._common(each))
+        held = (own - common) * together + common  # sectors of the programs of a multiprocessor
+        room = max(0, self._gpu.l1 - together * (self.cost.metadata.shared or 0)) * _KEPT
+        fits = held * SECTOR <= room
+        loads = min(held / together * programs, all_loads) if fits else all_loads
         rest = sum(one.sectors for one, _several in self._runs if one.way != "load")
-        moved = ((min(own, all_loads) if held else all_loads) + rest) * SECTOR * self._scale
+        moved = (loads + rest) * SECTOR * self._scale
         spilt = self._spilt * 2
         return moved + (spilt if spilt / self.programs * self._at_once > room else 0)
+
+    def _common(self, loads: Sequence[ByteRuns]) -> int:
+        """The sectors that two programs both load, far from each other as those of one multiprocessor are."""
+        own = self.cost.launch.own
+        if len(own) < 2:
+            return 0
+        ends = [[each.at(np.flatnonzero(each.program == number)) for each in loads] for number in (own[0], own[-1])]
+        return sum(map(_sectors, ends)) - _sectors([each for end in ends for each in end])
 
     @property
     def _spilt(self) -> float:
@@ -237,7 +249,9 @@ def _sectors(each: Sequence[ByteRuns], apart: bool = False) -> int:
     each = [one for one in each if len(one)]
     if not each:
         return 0
-    start, stop, program = (np.concatenate([getattr(one, name) for one in each]) for name in ("start", "stop", "program"))
+    start, stop, program = (
+        np.concatenate([getattr(one, name) for one in each]) for name in ("start", "stop", "program")
+    )
     first, last = start // SECTOR, -(-stop // SECTOR)
     low = int(first.min())
     room = int(last.max()) - low + 1

@@ -1,4 +1,4 @@
-"""How long one warp of a program takes by itself: its PTX, issued in order, each instruction when its operands are there.
+"""How long one warp of a program takes by itself: its PTX in order, each instruction when its operands are there.
 
 A loop is followed for a few rounds, and the last is repeated as often as the launch ran it. So loads that are issued
 together wait together, and an asynchronous copy is waited for as many rounds later as the pipeline is deep.

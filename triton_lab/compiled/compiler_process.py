@@ -105,7 +105,7 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
             begun = time.perf_counter()
             module = run(module, metadata)
             _tell(name, module, time.perf_counter() - begun, answer)
-    tools, lacking = "", {}
+    tools, lacking = "", dict[str, str]()
     if target.backend == "cuda" and asked["disassembled"]:
         tools, lacking = _disassembled(module, answer)
     known = {name: metadata[name] for name in _METADATA if name in metadata}

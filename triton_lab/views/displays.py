@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PROVIDED = {
+    "Advice.html": "triton_lab.views.compiled.advice_table:advice_html",
     "Comparison.plot": "triton_lab.views.launch.comparison.comparison_view:ComparisonView",
     "Compiled.plot": "triton_lab.views.compiled.compiled_plot:CompiledPlot",
     "CompiledList.card": "triton_lab.views.compiled.compiled_card:CompilationCard",

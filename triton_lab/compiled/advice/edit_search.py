@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.compiled.advice.edited_launch import edited_launch
@@ -114,9 +115,7 @@ class _EditSearch:
 
     def advice(self, measure: bool) -> Advice:
         """Search, check, and measure."""
-        nothing = LaunchEdit()
-        self.seen.add(nothing.key)
-        self._try([nothing], may_fail=False)
+        self._begin()
         original = self.known[0]
         is_complete = self._search()
         ranked = sorted(self.known[1:], key=_rank)
@@ -172,44 +171,48 @@ class _EditSearch:
                 yield kind, replace(one, constants=edit.constants, options=edit.options, grid=edit.grid)
         yield from option_edits(self.scope, edit)
 
-    def _try(self, edits: Sequence[LaunchEdit], may_fail: bool = True) -> None:
+    def _begin(self) -> None:
+        """The launch as it is. Raises CompileError, KernelError, CannotReplay."""
+        nothing = LaunchEdit()
+        self.seen.add(nothing.key)
+        tried, begun = edited_launch(self.launch, nothing, self._programs), time.monotonic()
+        (made,) = compiled_together([(tried, {})], self.target)
+        if isinstance(made, CompileError):
+            raise made
+        self.compiling = time.monotonic() - begun
+        self.known.append(_Tried(nothing, tried, self._figures(tried, made)))
+
+    def _try(self, edits: Sequence[LaunchEdit]) -> None:
         """Run some programs of each edit, compile it, and predict its time."""
         launches: list[tuple[LaunchEdit, Launch]] = []
         for edit in edits:
             try:
                 launches.append((edit, edited_launch(self.launch, edit, self._programs)))
             except Exception as error:  # the front end may raise anything, and such an edit is no advice
-                if from_signal(error) or not may_fail:
-                    raise
-                self.dropped.append(Dropped(edit.title, _("it does not run")))
+                self._drop(edit, error, _("it does not run"))
         for (edit, tried), made in zip(launches, self._compiled(launches), strict=True):
             if isinstance(made, Compiled):
                 try:
                     self.known.append(_Tried(edit, tried, self._figures(tried, made)))
-                except CannotReplay:
-                    if not may_fail:
-                        raise
-                    self.dropped.append(Dropped(edit.title, _("it does not run")))
-            elif not may_fail:
-                raise made
+                except CannotReplay as error:
+                    self._drop(edit, error, _("it does not run"))
             else:
-                self.dropped.append(Dropped(edit.title, _("it does not compile")))
+                self._drop(edit, made, _("it does not compile, or not as fast as the others"))
 
-    def _compiled(self, launches: Sequence[tuple[LaunchEdit, Launch]]) -> list[Compiled | CompileError | None]:
+    def _drop(self, edit: LaunchEdit, error: Exception, reason: str) -> None:
+        if from_signal(error):
+            raise error
+        self.dropped.append(Dropped(edit.title, reason))
+
+    def _compiled(self, launches: Sequence[tuple[LaunchEdit, Launch]]) -> list[Compiled | Exception]:
         asked = [(tried, edit.options) for edit, tried in launches]
         # An edit that takes much longer to compile than the launch has too much in its registers.
-        limit = _COMPILING + 3 * self.compiling if self.known else 10 * _COMPILING
-        begun = time.monotonic()
+        limit = _COMPILING + 3 * self.compiling
         try:
-            made = list(compiled_together(asked, self.target, limit))
-            if not self.known:
-                self.compiling = time.monotonic() - begun
-            return list(made)
-        except Exception as error:
+            return list(compiled_together(asked, self.target, limit))
+        except Exception as error:  # the front end stops at the first one that it refuses
             if from_signal(error) or len(asked) == 1:
-                if len(asked) == 1 and self.known and not from_signal(error):
-                    return [None]
-                raise
+                return [error]
             return [one for each in launches for one in self._compiled([each])]
 
     @property
@@ -220,12 +223,10 @@ class _EditSearch:
             return _PROGRAMS
         return gpu.multiprocessors * 4
 
-    @property
+    @cached_property
     def _footprint(self) -> Footprint:
-        if not hasattr(self, "_known_footprint"):
-            writing = {op.index for op in self.launch.executable.plan.walk() if effects.writes(op)}
-            self._known_footprint = footprint(self.launch.accesses, writing)
-        return self._known_footprint
+        writing = {op.index for op in self.launch.executable.plan.walk() if effects.writes(op)}
+        return footprint(self.launch.accesses, writing)
 
     def _figures(self, tried: Launch, made: Compiled) -> LaunchFigures:
         cost = made.cost

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.plugin.recorders import recorders
@@ -38,13 +38,26 @@ def with_times(advice: Advice) -> Advice:
     return replace(advice, original=original, suggestions=tuple(suggestions))
 
 
-def runner(case: LaunchCase, suggestion: Suggestion | None, device: str = "cuda") -> Callable[[], Any]:
+@dataclass(frozen=True)
+class LaunchRunner:
+    """Launches a kernel on tensors of its own, which are among the ``arguments``."""
+
+    kernel: Any
+    grid: tuple[int, ...]
+    arguments: Sequence[Any]
+    options: Mapping[str, Any]
+
+    def __call__(self) -> None:
+        self.kernel[self.grid](*self.arguments, **self.options)
+
+
+def runner(case: LaunchCase, suggestion: Suggestion | None, device: str = "cuda") -> LaunchRunner:
     """What launches the case on new tensors of ``device``, with a suggestion or as it is."""
     arguments = [_moved(one, device) for one in _arguments(case, suggestion)]
-    kernel = case.kernel if suggestion is None else suggestion.kernel
-    grid = case.grid if suggestion is None else suggestion.grid
-    options = {**case.options, **({} if suggestion is None else suggestion.edit.options)}
-    return lambda: kernel[grid](*arguments, **options)
+    if suggestion is None:
+        return LaunchRunner(case.kernel, case.grid, arguments, case.options)
+    options = {**case.options, **suggestion.edit.options}
+    return LaunchRunner(suggestion.kernel, suggestion.grid, arguments, options)
 
 
 def _arguments(case: LaunchCase, suggestion: Suggestion | None) -> list[Any]:

@@ -164,7 +164,7 @@ def _mask_places(call: ast.Call) -> list[_Place]:
     words = {one.arg: one for one in call.keywords}
     if "mask" not in words:
         return []
-    before = [*call.args, *call.keywords]
+    before: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     found = []
     for name in ("mask", "other"):
         if name in words:

@@ -13,7 +13,6 @@ from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR
 from triton_lab.localization import _, ngettext, translated
 from triton_lab.messages import seconds_text, significant
 from triton_lab.providers import provided
-from triton_lab.rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from triton_lab.backend.targets.gpu_timer import Time
@@ -112,7 +111,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, eq=False)
-class Advice(RichDisplay):
+class Advice:
     """Suggestions for ``launch`` on ``target``, the fastest first; it is shown as a table of them.
 
     ``original`` are the launch's own figures. ``tried`` counts the edits whose time was predicted; ``dropped`` lists
@@ -218,10 +217,8 @@ class Advice(RichDisplay):
             kernel=self.launch.kernel, target=self.target, headline=self.headline.rstrip(".")
         )
 
-    @property
-    def plot(self) -> Any:
-        """Its table for Jupyter: ``advice.plot()``."""
-        return lambda: provided("Advice.plot")(self)
+    def _repr_html_(self) -> str:
+        return str(provided("Advice.html")(self))
 
 
 def _figures(of: LaunchFigures) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Clocks, multiprocessors, caches and latencies of GPUs, from which times are predicted.
 
 The multiprocessors and clocks are those behind the makers' peak rates (an H100's 989.4 Tflop/s of float16 are 132
-multiprocessors of 4,096 multiply-adds at 1.83 GHz). Sizes of caches are the makers'. Bandwidths of the second-level
+multiprocessors of 2,048 multiply-adds at 1.83 GHz). Sizes of caches are the makers'. Bandwidths of the second-level
 cache and latencies are rounded from published microbenchmarks ("Benchmarking and Dissecting the Nvidia Hopper GPU
 Architecture via Microbenchmarking", 2024, and its predecessors), as remembered. They rank edits; they are no promise.
 """

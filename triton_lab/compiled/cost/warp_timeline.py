@@ -125,4 +125,4 @@ class _Clock:
 def _wgmma_cycles(name: str) -> float:
     """The cycles of a product of a group of four warps at the tensor cores' full rate, at least those of 64 columns."""
     shape = re.search(r"m64n(\d+)k(\d+)", name)
-    return max(64, int(shape[1])) / 4 if shape else 32.0
+    return max(64, int(shape[1])) / 2 if shape else 64.0

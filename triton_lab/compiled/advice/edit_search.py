@@ -16,11 +16,11 @@ from triton_lab.compiled.advice.measured_edits import has_gpu, with_times
 from triton_lab.compiled.advice.option_edits import option_edits
 from triton_lab.compiled.advice.result_check import ResultCheck
 from triton_lab.compiled.advice.source_edits import source_edits
-from triton_lab.compiled.advice.speed_advice import Advice, Dropped, LaunchFigures, Suggestion
+from triton_lab.compiled.advice.speed_advice import Advice, Dropped, LaunchFigures, SpeedSuggestion
 from triton_lab.compiled.compile_failure import CompileError
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.cost.gpu_timing import timing
-from triton_lab.compiled.cost.predicted_time import Footprint, TimeModel, footprint
+from triton_lab.compiled.cost.predicted_time import SectorFootprint, TimeModel, footprint
 from triton_lab.compiled.launch_compilation import compiled_together, is_gluon
 from triton_lab.interpreter.kernel_errors import from_signal
 from triton_lab.ir import effects
@@ -54,6 +54,7 @@ _HELPS = {
 _LEFT = (
     N_("Other algorithms, descriptors, other layouts of the tensors and fused kernels were not looked at."),
     N_("Programs in the middle of the grid were followed. Those at its ends may take another time."),
+    N_("Results were compared on the CPU. There num_warps and num_stages change none; a GPU may round sums otherwise."),
 )
 NOT_CHECKED = "not checked"
 
@@ -224,7 +225,7 @@ class _EditSearch:
         return gpu.multiprocessors * 4
 
     @cached_property
-    def _footprint(self) -> Footprint:
+    def _footprint(self) -> SectorFootprint:
         writing = {op.index for op in self.launch.executable.plan.walk() if effects.writes(op)}
         return footprint(self.launch.accesses, writing)
 
@@ -244,25 +245,27 @@ class _EditSearch:
 
     # --- The results ----------------------------------------------------------------------------------
 
-    def _checked(self, original: _Tried, ranked: Sequence[_Tried]) -> list[Suggestion]:
+    def _checked(self, original: _Tried, ranked: Sequence[_Tried]) -> list[SpeedSuggestion]:
         """The first edits whose results are not wrong."""
         check = ResultCheck(self.launch, max(2.0, self.left / 2))
-        found: list[Suggestion] = []
-        unchecked: list[Suggestion] = []
+        found: list[SpeedSuggestion] = []
+        unchecked: list[SpeedSuggestion] = []
         for one in ranked:
             if len(found) + len(unchecked) >= _SHOWN:
                 break
-            source = self.scope.text
             if self.left <= 0 and (found or unchecked):
-                unchecked.append(Suggestion(one.edit, original.figures, one.figures, NOT_CHECKED, one.launch, source))
+                unchecked.append(self._suggested(original, one, NOT_CHECKED))
                 continue
             breathe()
             verdict = check.verdict(one.launch, max(5.0, self.left))
             if verdict == DIFFERENT:
                 self.dropped.append(Dropped(one.edit.title, _("its results differ")))
             else:
-                found.append(Suggestion(one.edit, original.figures, one.figures, verdict, one.launch, source))
+                found.append(self._suggested(original, one, verdict))
         return found + unchecked
+
+    def _suggested(self, original: _Tried, one: _Tried, results: str) -> SpeedSuggestion:
+        return SpeedSuggestion(one.edit, original.figures, one.figures, results, one.launch, self.scope.text)
 
 
 def _rank(one: _Tried) -> tuple[float, ...]:

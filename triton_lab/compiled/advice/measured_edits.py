@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from triton_lab.backend.plugin.recorders import recorders
 from triton_lab.backend.targets.active_target import current
 from triton_lab.backend.targets.gpu_timer import Time, device_name, measured
-from triton_lab.compiled.advice.speed_advice import Advice, Suggestion
+from triton_lab.compiled.advice.speed_advice import Advice, SpeedSuggestion
 from triton_lab.launch.shrinking.launch_case import LaunchCase
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class LaunchRunner:
         self.kernel[self.grid](*self.arguments, **self.options)
 
 
-def runner(case: LaunchCase, suggestion: Suggestion | None, device: str = "cuda") -> LaunchRunner:
+def runner(case: LaunchCase, suggestion: SpeedSuggestion | None, device: str = "cuda") -> LaunchRunner:
     """What launches the case on new tensors of ``device``, with a suggestion or as it is."""
     arguments = [_moved(one, device) for one in _arguments(case, suggestion)]
     if suggestion is None:
@@ -60,7 +60,7 @@ def runner(case: LaunchCase, suggestion: Suggestion | None, device: str = "cuda"
     return LaunchRunner(suggestion.kernel, suggestion.grid, arguments, options)
 
 
-def _arguments(case: LaunchCase, suggestion: Suggestion | None) -> list[Any]:
+def _arguments(case: LaunchCase, suggestion: SpeedSuggestion | None) -> list[Any]:
     if suggestion is None:
         return case.arguments()
     return replace(case, values={**case.values, **suggestion.edit.constants}).arguments()

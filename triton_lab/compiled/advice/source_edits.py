@@ -190,22 +190,30 @@ def _split_loops(scope: LaunchScope) -> Iterator[LaunchEdit]:
         whole = f"{low} + ({high} - {low}) // {step} * {step}" if low != "0" else f"{high} // {step} * {step}"
         lines = scope.text.split("\n")
         assert node.end_lineno is not None
-        indent, target = " " * node.col_offset, ast.unparse(node.target)
+        indent = " " * node.col_offset
         first = node.body[0].lineno - 1
         bare = _replaced(scope.text, [(place, "") for place in places]).split("\n")
         grown = len(bare) - len(lines)
         text = "\n".join(
             [
                 *lines[: node.lineno - 1],
-                f"{indent}for {target} in {ast.unparse(call.func)}({low}, {whole}, {step}):",
+                f"{indent}{_head(node, low, whole)}",
                 *bare[first : node.end_lineno + grown],
-                f"{indent}for {target} in {ast.unparse(call.func)}({whole}, {high}, {step}):",
+                f"{indent}{_head(node, whole, high)}",
                 *lines[first:],
             ]
         )
         yield LaunchEdit().with_text(
             text, _("one loop over whole blocks without masks, and one for the rest"), scope.line_of(node)
         )
+
+
+def _head(loop: ast.For, low: str, high: str) -> str:
+    """The first line of a loop with other bounds."""
+    assert isinstance(loop.iter, ast.Call)
+    bounds = [ast.parse(text, mode="eval").body for text in (low, high)]
+    call = ast.Call(loop.iter.func, [*bounds, loop.iter.args[2]], [])
+    return ast.unparse(ast.For(loop.target, call, [ast.Pass()], [], lineno=1)).split("\n")[0]
 
 
 def _calls(node: ast.AST) -> list[ast.Call]:
@@ -228,9 +236,10 @@ def _grouped(scope: LaunchScope) -> Iterator[LaunchEdit]:
         before = min((_statement(scope.tree, one) for one in nodes), key=lambda one: one.lineno)
         indent = " " * before.col_offset
         rows = f"{module}.num_programs(0) // {across}"
+        given = ", ".join([f"{pid} // {across}", f"{pid} % {across}", rows, across, str(_GROUP)])
         added = [
             f"{indent}tile_row, tile_column = {module}.swizzle2d(",
-            f"{indent}    {pid} // {across}, {pid} % {across}, {rows}, {across}, {_GROUP}",
+            f"{indent}    {given}",
             f"{indent})",
             f"{indent}{pid} = tile_row * {across} + tile_column",
         ]

@@ -45,7 +45,7 @@ class LaunchFigures:
 
 
 @dataclass(frozen=True, eq=False)
-class Suggestion:
+class SpeedSuggestion:
     """One edit that was tried: ``launch`` is the edited launch, of which some programs have run.
 
     ``results`` is ``bit-equal``, ``equal up to rounding``, ``not known`` (where the check took too long) or ``not
@@ -125,7 +125,7 @@ class Advice:
     launch: Launch = field(repr=False)
     target: str
     original: LaunchFigures
-    suggestions: tuple[Suggestion, ...]
+    suggestions: tuple[SpeedSuggestion, ...]
     dropped: tuple[Dropped, ...]
     tried: int
     left: tuple[str, ...]
@@ -133,10 +133,10 @@ class Advice:
     def __len__(self) -> int:
         return len(self.suggestions)
 
-    def __iter__(self) -> Iterator[Suggestion]:
+    def __iter__(self) -> Iterator[SpeedSuggestion]:
         return iter(self.suggestions)
 
-    def __getitem__(self, place: int) -> Suggestion:
+    def __getitem__(self, place: int) -> SpeedSuggestion:
         return self.suggestions[place]
 
     @property

@@ -46,7 +46,7 @@ _OVERFLOWS = 0.8  # the share of the second-level cache from which on data does 
 
 
 @dataclass(frozen=True)
-class Footprint:
+class SectorFootprint:
     """The bytes in the sectors that a whole launch reads and writes, each counted once."""
 
     read: int
@@ -80,7 +80,7 @@ class TimeModel:
     """A compiled launch of which some programs were followed (`Recorded.own`), scaled to all of them."""
 
     cost: LaunchCost
-    footprint: Footprint
+    footprint: SectorFootprint
 
     @property
     def _found(self) -> Transactions:
@@ -235,13 +235,13 @@ class TimeModel:
         return cycles * (math.ceil(turns) if turns < 4 else turns)
 
 
-def footprint(accesses: Sequence[Access], writing: Collection[int]) -> Footprint:
+def footprint(accesses: Sequence[Access], writing: Collection[int]) -> SectorFootprint:
     """The footprint of a launch with all its ``accesses``; ``writing`` are the operations that write."""
     sides: tuple[list[ByteRuns], list[ByteRuns]] = ([], [])
     for access in accesses:
         sides[access.op in writing].extend(runs(event, access.itemsize) for event in access.completed.events)
     read, written = (_sectors(side) * SECTOR for side in sides)
-    return Footprint(read, written)
+    return SectorFootprint(read, written)
 
 
 def _sectors(each: Sequence[ByteRuns], apart: bool = False) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from triton_lab.compiled.advice.speed_advice import Advice, LaunchFigures, Suggestion, times, told_results
+from triton_lab.compiled.advice.speed_advice import Advice, LaunchFigures, SpeedSuggestion, times, told_results
 from triton_lab.compiled.cost.predicted_time import LIMITS
 from triton_lab.localization import _, translated
 from triton_lab.messages import seconds_text
@@ -23,6 +23,7 @@ _REMOVED, _ADDED = (
     f"var(--jp-{name}-color1, {colour})"
     for name, colour in (("error", style.LIGHT.error), ("success", style.LIGHT.good))
 )
+_CODE = "margin: 4px 0; overflow-x: auto"
 _CELL = 'style="text-align: left; padding: 2px 12px 2px 0; vertical-align: top"'
 
 
@@ -67,27 +68,25 @@ def _row(title: str, figures: LaunchFigures, longest: float, colour: str, gain: 
     return f"<tr>{''.join(f'<td {_CELL}>{cell}</td>' for cell in cells)}</tr>"
 
 
-def _gain(one: Suggestion) -> tuple[str, str]:
+def _gain(one: SpeedSuggestion) -> tuple[str, str]:
     """The gain, and beside a measured one what was predicted."""
     if one.measured_gain is None:
         return times(one.predicted_gain), ""
     return times(one.measured_gain), _("(predicted: {gain})").format(gain=times(one.predicted_gain))
 
 
-def _distinct(advice: Advice) -> Iterable[Suggestion]:
+def _distinct(advice: Advice) -> Iterable[SpeedSuggestion]:
     """The suggestions that change lines of the kernel, each change once."""
     return {one.diff: one for one in reversed(advice.suggestions) if one.diff}.values()
 
 
-def _change(one: Suggestion) -> str:
+def _change(one: SpeedSuggestion) -> str:
     lines = "\n".join(
         f'<span style="color: {_ADDED if line.startswith("+") else _REMOVED}">{html.escape(line)}</span>'
         for line in one.diff.split("\n")
     )
     where = _("line {line}: {edit}").format(line=one.line, edit=", ".join(one.edit.remarks))
-    return (
-        f'<div>{html.escape(where)}</div><pre style="margin: 4px 0; overflow-x: auto; white-space: pre">{lines}</pre>'
-    )
+    return f'<div>{html.escape(where)}</div><pre style="{_CODE}">{lines}</pre>'
 
 
 def _line(text: str) -> str:

@@ -59,8 +59,8 @@ def causes(**changes: bool) -> Causes:
     return lab.compare(launched(), expected(randn(5, 40), **changes)).causes()
 
 
-def lines(cause: str) -> set[int]:
-    first = strided_sums.starting_line_number - 1
+def lines(cause: str, kernel=strided_sums) -> set[int]:
+    first = kernel.starting_line_number - 1
     return {int(n) - first for part in re.findall(r"lines? ([\d and]+)", cause) for n in re.findall(r"\d+", part)}
 
 
@@ -109,3 +109,33 @@ def test_kernels_whose_programs_add_up_are_not_copied() -> None:
     wrong = Compared("y_ptr", torch.zeros(4).numpy(), torch.ones(4).numpy())
     side = Side("", launch, {"y_ptr": wrong.b})
     assert Replicas.of(KernelScope(launch, ["y_ptr"]), Probe.of(side, [wrong])) is None
+
+
+@triton.jit
+def row_spread(x_ptr, y_ptr, share_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + at, mask=at < n, other=0.0)
+    mean = tl.sum(x, axis=0) / n
+    least = tl.min(tl.where(at < n, x, float("inf")), axis=0)
+    base = mean
+    spread = tl.max(x * x, axis=0)
+    tl.store(y_ptr + row, spread)
+    tl.store(share_ptr + row * 2, mean / base)
+    tl.store(share_ptr + row * 2 + 1, least / base)
+
+
+def _spread(x: torch.Tensor, squared: bool) -> Mapping[str, torch.Tensor]:
+    mean, least = x.mean(1), x.amin(1)
+    base = mean if squared else mean + least
+    spread = (x * x).amax(1) - (mean * mean if squared else 0)
+    return {"y_ptr": spread, "share_ptr": torch.stack([mean / base, least / base], 1)}
+
+
+@pytest.mark.parametrize(("squared", "line"), [(False, 8), (True, 9)], ids=["under a further name", "a square"])
+def test_what_is_missing_is_named_where_it_belongs(squared: bool, line: int) -> None:
+    """The uses of a value under a second name are changed apart from the others; a square is one more value."""
+    x = randn(9, 13) + 0.5
+    launch = recorded(lambda: row_spread[(9,)](x, torch.zeros(9), torch.zeros(9, 2), 13, BLOCK=16))
+    cause = lab.compare(launch, _spread(x, squared)).causes().cause
+    assert line in lines(cause, row_spread), cause

@@ -88,7 +88,8 @@ class FloatGrammar(ScopeLeaves):
         for one in leaves:
             for two in leaves:
                 for word, join, name in _FLOATS[:4]:
-                    if one.name == two.name or (word not in TURNED and one.name > two.name):
+                    alike = one.name == two.name and word != "{} * {}"  # a square is usual
+                    if alike or (word not in TURNED and one.name > two.name):
                         continue
                     both = joined(word, join, name, one.told, two.told)
                     yield both

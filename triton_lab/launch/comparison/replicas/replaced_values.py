@@ -16,6 +16,7 @@ from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.launch.comparison.replicas.expression import EditSteps, Expression
 from triton_lab.launch.comparison.replicas.grammar import Grammar
+from triton_lab.launch.comparison.replicas.renamed_values import renamed
 from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace, Replicas
 from triton_lab.launch.comparison.time_budget import Budget
 from triton_lab.launch.recording.progress_callback import is_late
@@ -77,6 +78,8 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
         together[group[0]] = sorted(group, key=lambda use: scope.place[use[0].index])
     counted = {one for op in scope.ops if op.name == "scf.for" for one in op.regions[0].blocks[0].arguments}
     seen = set()
+    for number, uses, line in renamed(scope):
+        yield ReplacedPlace(number, uses[0][0], tuple(uses), line)
     for op, k in scope.uses():
         number = op.operands[k]
         type, maker = scope.type(number), scope.made.get(number)
@@ -118,6 +121,8 @@ def _switch(scope: KernelScope, place: ReplacedPlace, one: Expression) -> Switch
 
 def where(scope: KernelScope, place: ReplacedPlace) -> str:
     """The line of the use; and where the value gets its name for it alone, where it may be changed as well."""
+    if place.line is not None:
+        return on_lines([place.line])
     if not place.uses:
         return scope.where(place.op)
     (op, k), *others = place.uses

@@ -46,12 +46,14 @@ _NEAR, _NARROW, _ROUNDINGS = 2e-4, 2.0**-6, 64
 class ReplacedPlace:
     """A value where it is taken: by operands of some operations, or (no ``uses``) everywhere after ``op`` made it.
 
-    What may be written there is what ``op`` may use, the first of the operations.
+    What may be written there is what ``op`` may use, the first of the operations. ``line`` is where a further name of
+    the value is given, if the uses are those under that name.
     """
 
     number: int
     op: Op
     uses: tuple[tuple[Op, int], ...] = ()
+    line: int | None = None
 
     def edits(self, made: Callable[[Editor, Op, int], list[Op]]) -> tuple[tuple[int, Edit], ...]:
         """The edits that put the last of the operations which ``made`` gives for the value in its place."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 import triton
 import triton.language as tl
@@ -58,3 +61,12 @@ def test_what_is_ahead_of_a_value_is_what_it_is_behind(plan):
     (loaded,) = one(plan, "tt.load").results
     stops = flow.ahead([Value(plan.kernel.name, loaded)], lambda op: not op.name.startswith("arith."))
     assert {flow.maker[value].name for value in stops if value in flow.maker} == {"tt.load", "arith.muli"}
+
+
+def test_the_flow_of_a_plan_is_shared_and_goes_with_it():
+    plan = plan_of(counting, {"x": "*i32", "y": "*i32", "n": "i32", "m": "i32"}, {})
+    alive, again = weakref.ref(plan), plan_of(counting, {"x": "*i32", "y": "*i32", "n": "i32", "m": "i32"}, {})
+    assert Flow.of(plan) is Flow.of(plan) and Flow.of(again) is not Flow.of(plan)
+    del plan
+    gc.collect()
+    assert alive() is None

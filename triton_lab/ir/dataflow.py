@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 from triton_lab.ir.plan import Op, Plan
 from triton_lab.ir.value_flow import HANDS_ON, Value, decisive, edges
@@ -26,6 +27,14 @@ class Flow:
 
     @classmethod
     def of(cls, plan: Plan) -> Flow:
+        """The flow of ``plan``, which all callers share: they do not change it."""
+        known = _KNOWN.get(plan)
+        if known is None:
+            known = _KNOWN[plan] = cls._made(plan)
+        return known
+
+    @classmethod
+    def _made(cls, plan: Plan) -> Flow:
         flow = cls()
         for source, target in edges(plan):
             flow.feeds.setdefault(target, set()).add(source)
@@ -84,5 +93,8 @@ class Flow:
     def _computed(self, value: Value, function: str, operands: Iterable[int]) -> None:
         self.feeds.setdefault(value, set()).update(Value(function, operand) for operand in operands)
 
+
+# By plan, as long as it lives. An interrupt or another thread costs a second computation at most.
+_KNOWN: WeakKeyDictionary[Plan, Flow] = WeakKeyDictionary()
 
 __all__ = ["Flow", "Value"]

@@ -128,7 +128,7 @@ class Function:
                 yield from op.walk()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan:
     """A module: the kernel (its only public function) and what it calls."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
@@ -32,25 +32,27 @@ def place_of(launch: Recorded, node: ast.expr | ast.stmt) -> Place:
 
 def calls_of(launch: Recorded, name: str) -> list[ast.Call]:
     """The calls of ``name``, or of a module's attribute of that name, in the order of the kernel's source."""
-    calls = [each for each in _nodes(launch) if isinstance(each, ast.Call) and _called(each) == name]
+    calls = [each for each in nodes_of(launch.source) if isinstance(each, ast.Call) and _called(each) == name]
     return sorted(calls, key=lambda call: (call.lineno, call.col_offset))
 
 
 def undeclared(launch: Recorded) -> set[str]:
     """The parameters of the kernel without an annotation: Triton makes some constants, those that are 1 or None."""
-    defined = next((node for node in _nodes(launch) if isinstance(node, ast.FunctionDef)), None)
+    defined = next((node for node in nodes_of(launch.source) if isinstance(node, ast.FunctionDef)), None)
     if defined is None:
         return set()
     every = [*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs]
     return {one.arg for one in every if one.annotation is None}
 
 
-def _nodes(launch: Recorded) -> Iterator[ast.AST]:
-    """The nodes of the kernel's source; none where it does not parse."""
+# A kernel is launched, and so checked, many times.
+@lru_cache(maxsize=256)
+def nodes_of(source: str) -> tuple[ast.AST, ...]:
+    """The nodes of a kernel's dedented source, the tree first, which callers share; none where it does not parse."""
     try:
-        return ast.walk(ast.parse(textwrap.dedent(launch.source)))
+        return tuple(ast.walk(ast.parse(textwrap.dedent(source))))
     except SyntaxError:
-        return iter(())
+        return ()
 
 
 def _called(call: ast.Call) -> str:

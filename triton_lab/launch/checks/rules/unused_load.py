@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
-from triton_lab.launch.checks.analysis.source_nodes import place_of
+from triton_lab.launch.checks.analysis.source_nodes import nodes_of, place_of
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
@@ -47,12 +47,14 @@ class UnusedLoadRule(WholeRule):
             )
 
 
-def _unused(source: str) -> Iterator[tuple[ast.stmt, str]]:
+@lru_cache(maxsize=256)
+def _unused(source: str) -> tuple[tuple[ast.stmt, str], ...]:
     """The assignments of loads to names that the function does not use, nor anything that it uses."""
-    try:
-        tree = ast.parse(textwrap.dedent(source))
-    except SyntaxError:
-        return
+    nodes = nodes_of(source)
+    return tuple(_unused_in(nodes[0])) if nodes else ()
+
+
+def _unused_in(tree: ast.AST) -> Iterator[tuple[ast.stmt, str]]:
     used = _used(tree)
     for each in ast.walk(tree):
         for name in _loaded(each):

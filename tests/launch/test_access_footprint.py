@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.launch.access_footprint import hull, runs, tensor_bytes
+from triton_lab.launch.access_footprint import element_addresses, elements_in, hull, runs, tensor_bytes
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.recording.access_event import AccessEvent
 
 ITEMSIZE = 4
@@ -98,3 +101,24 @@ def test_tensor_bytes_are_those_of_its_elements(axes: list[tuple[int, int]]) -> 
         expected |= {at, at + 1}
     found = tensor_bytes(1000, shape, strides, 2)
     assert {b for s, t in zip(found.start.tolist(), found.stop.tolist(), strict=True) for b in range(s, t)} == expected
+
+
+@given(
+    st.integers(0, 7),
+    st.lists(st.integers(0, 4), max_size=3),
+    st.sampled_from([1, 2, 4, 8]),
+    st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), max_size=12),
+    st.booleans(),
+)
+def test_elements_in_ranges(
+    start: int, shape: list[int], itemsize: int, spans: list[tuple[int, int]], turned: bool
+) -> None:
+    where = Ranges.of([low for low, _ in spans], [low + size for low, size in spans])
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    shape, strides = (shape[::-1], strides[::-1]) if turned else (shape, strides)
+    argument = Argument(
+        "x", "tensor", shape=tuple(shape), strides=tuple(strides), itemsize=itemsize, address=start + 40
+    )
+    expected = where.covers(element_addresses(argument)).reshape(argument.shape)
+    found = elements_in(where, argument)
+    assert found.shape == expected.shape and (found == expected).all()

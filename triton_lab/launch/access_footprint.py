@@ -6,6 +6,7 @@ A block of an affine pointer under a mask box is a handful of runs, whatever its
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir.effects import Role
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.byte_ranges import NOTHING, Ints, Ranges
+from triton_lab.launch.byte_ranges import NOTHING, Flags, Ints, Ranges
 from triton_lab.launch.recording.access_event import AccessEvent
 
 # The most runs that `of_several` sorts.
@@ -115,3 +116,23 @@ def tensor_bytes(address: int, shape: tuple[int, ...], strides: tuple[int, ...],
         return NOTHING
     block = AffineBlock(np.array([address], np.int64), tuple(stride * itemsize for stride in strides), shape)
     return runs(AccessEvent(0, np.zeros(1, np.int64), block, None, shape), itemsize).bytes()
+
+
+def elements_in(where: Ranges, argument: Argument) -> Flags:
+    """Which elements of a tensor begin in ``where``, in its shape."""
+    if not argument.is_contiguous or not argument.itemsize:
+        return where.covers(element_addresses(argument)).reshape(argument.shape)
+    size = math.prod(argument.shape)
+    # The elements that begin in a range are those from its start up to its end, both rounded up.
+    first, end = (
+        np.clip(-((argument.address - edge) // argument.itemsize), 0, size) for edge in (where.start, where.stop)
+    )
+    some = first < end
+    first, end = first[some], end[some]
+    if len(first) == 1 and end[0] - first[0] == size:
+        return np.ones(argument.shape, np.bool_)
+    # Ranges ascend and do not overlap: no two begin, or end, at one element.
+    change = np.zeros(size + 1, np.int8)
+    change[first] += 1
+    change[end] -= 1
+    return np.cumsum(change[:-1], dtype=np.int8).view(np.bool_).reshape(argument.shape)

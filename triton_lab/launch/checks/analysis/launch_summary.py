@@ -36,10 +36,12 @@ class LaunchSummary:
     def __init__(self, launch: Recorded) -> None:
         self.launch = launch
         self._made: dict[Callable[[Any], Any], tuple[Any, Exception | None]] = {}
+        self._read: dict[str, Ranges] = {}
 
     def close(self) -> None:
         """Release the values that checks share: they refer back to this summary, and so keep the launch's memory."""
         self._made.clear()
+        self._read.clear()
 
     @property
     def complete(self) -> bool:
@@ -62,6 +64,12 @@ class LaunchSummary:
     def reads(self) -> Sequence[Write]:
         """The reads of the launch, by operation, in the same form."""
         return ()
+
+    def bytes_read(self, argument: Argument) -> Ranges:
+        """The bytes that any program reads through an argument."""
+        if argument.name not in self._read:
+            self._read[argument.name] = Ranges.joined(one.bytes() for one in self.reads() if one.owner == argument)
+        return self._read[argument.name]
 
     def read_by_several(self) -> Ranges:
         """The bytes that several programs read; nothing if that would take long."""

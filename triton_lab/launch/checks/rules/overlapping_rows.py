@@ -14,7 +14,7 @@ import numpy as np
 from triton_lab import messages
 from triton_lab.ir import Plan, effects
 from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.launch.access_footprint import element_addresses
+from triton_lab.launch.access_footprint import elements_in
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, stretches
@@ -58,10 +58,10 @@ class OverlappingRowsRule(WholeRule):
             reads = [one for one in every if one.owner == argument and one.bytes().start.size]
             if not reads or argument in written or not _has_rows(argument):
                 continue
-            read = _flags(Ranges.joined(one.bytes() for one in reads), argument)
+            read = elements_in(evidence.bytes_read(argument), argument)
             if read.all() or not read.any() or not _is_a_piece(read):
                 continue
-            several = _flags(evidence.once(_several), argument) & read
+            several = elements_in(evidence.once(_several), argument) & read
             if not _is_crowded(read, several) or _depends_on_data(launch.executable.plan, reads):
                 continue
             if (several == read).all() and not evidence.knows_extents(argument):
@@ -100,12 +100,6 @@ def _has_rows(argument: Argument) -> bool:
     axes = sum(extent > 1 for extent in argument.shape)
     size = math.prod(argument.shape)
     return argument.kind == "tensor" and axes > 1 and size <= _MOST and argument.is_contiguous
-
-
-def _flags(where: Ranges, argument: Argument) -> Flags:
-    """Which elements lie in ``where``, in the argument's shape."""
-    found: Flags = where.covers(element_addresses(argument)).reshape(argument.shape)
-    return found
 
 
 def _is_crowded(read: Flags, several: Flags) -> bool:

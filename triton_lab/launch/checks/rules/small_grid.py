@@ -12,7 +12,7 @@ import numpy as np
 from triton_lab import messages
 from triton_lab.ir.access_masks import mask_operand
 from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.launch.access_footprint import element_addresses
+from triton_lab.launch.access_footprint import element_addresses, elements_in
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import finding, launched_at
@@ -119,7 +119,7 @@ def _unwritten(evidence: LaunchSummary) -> Iterator[_Short]:
     for argument, op in outputs(writes):
         left = never_written(launch, evidence.unwritten, writes, argument)
         if len(left) and argument.is_contiguous and 0 < math.prod(argument.shape) <= _MOST:
-            written = _flags(Ranges.joined(write.bytes() for write in writes if write.owner == argument), argument)
+            written = elements_in(Ranges.joined(write.bytes() for write in writes if write.owner == argument), argument)
             for axis, needed in _short_axes(argument, written, launch):
                 yield _Short(axis, needed, argument, op, left, text)
 
@@ -128,12 +128,14 @@ def _untouched(evidence: LaunchSummary) -> Iterator[_Short]:
     """The axes that are too short for tensors whose size is in the masks, and whose end no program accesses."""
     launch = evidence.launch
     text = _("the grid has {programs}, but {needed} would reach all of {name}: {elements} are not accessed")
-    accesses = [one for one in (*evidence.reads(), *evidence.writes()) if one.bytes().start.size]
+    writes = evidence.writes()
+    accesses = [one for one in (*evidence.reads(), *writes) if one.bytes().start.size]
     for argument in launch.arguments:
         own = [one for one in accesses if one.owner == argument]
         if not own or argument.kind != "tensor" or 0 in argument.strides or math.prod(argument.shape) > _MOST:
             continue
-        touched = _flags(Ranges.joined(one.bytes() for one in own), argument)
+        written = [one.bytes() for one in writes if one.owner == argument]
+        touched = elements_in(Ranges.joined([evidence.bytes_read(argument), *written]), argument)
         if touched.all():
             continue
         sizes = _sizes_in_masks(launch, [one.op for one in own])
@@ -155,12 +157,6 @@ def _sizes_in_masks(launch: Recorded, ops: Sequence[Op]) -> set[int]:
 def _programs(count: int, axis: int, grid: tuple[int, int, int]) -> str:
     told = messages.count(count, "program")
     return told if math.prod(grid) == grid[0] else _("{told} along axis {axis}").format(told=told, axis=axis)
-
-
-def _flags(where: Ranges, argument: Argument) -> Flags:
-    """Which elements lie in ``where``, in the argument's shape."""
-    found: Flags = where.covers(element_addresses(argument)).reshape(argument.shape)
-    return found
 
 
 def _short_axes(

@@ -17,7 +17,7 @@ from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.access_masks import mask_operand
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import decisive
-from triton_lab.launch.access_footprint import element_addresses
+from triton_lab.launch.access_footprint import elements_in
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, stretches
@@ -83,12 +83,11 @@ class UnreadRule(WholeRule):
             reads = [one for one in every if one.owner == argument and one.bytes().start.size]
             if not reads or argument.storage_address in written or not _is_examined(argument, reads):
                 continue
-            places = element_addresses(argument)
-            read = Ranges.joined(one.bytes() for one in reads).covers(places)
+            read = elements_in(evidence.bytes_read(argument), argument).reshape(-1)
             told = evidence.knows_extents(argument)
             if read.all() or (2 * int(read.sum()) <= len(read) and not told):
                 continue
-            several = evidence.once(_several).covers(places) & read
+            several = elements_in(evidence.once(_several), argument).reshape(-1) & read
             plan, loads = launch.executable.plan, {one.op.index for one in reads}
             ragged = bool(several.any()) or (told and not _is_a_pattern(plan, loads))
             if not _is_meant(evidence, argument, read, ragged) and not _depends_on_data(plan, loads):

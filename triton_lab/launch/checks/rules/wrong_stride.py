@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir import effects
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Ints
@@ -19,6 +21,7 @@ from triton_lab.launch.checks.analysis.finding_text import finding, listed
 from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
+from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.localization import N_, _
 
 _MOST = 1 << 20  # lanes that are examined
@@ -61,6 +64,8 @@ class WrongStrideRule(Rule):
                 continue
             if sum(sight.event.lanes for sight in sights) > _MOST:
                 continue
+            if all(_loads_rows(sight.event, argument) for sight in sights):
+                continue
             rows = _rows(evidence, sights, argument)
             wrong = None if rows is None else rows.wrong(argument)
             if wrong is None or not len(wrong):
@@ -93,6 +98,18 @@ def _has_rows(argument: Argument) -> bool:
         return False
     rows, columns = math.prod(argument.shape[:-1]), argument.shape[-1]
     return rows > 1 and columns > 1 and rows != columns
+
+
+def _loads_rows(event: AccessEvent, argument: Argument) -> bool:
+    """Whether each line of the block, along its last axis, is a row of the tensor: seen without its lanes."""
+    pointer, row = event.pointer, argument.shape[-1] * argument.itemsize
+    if not isinstance(pointer, AffineBlock) or not event.shape or event.shape[-1] != argument.shape[-1]:
+        return False
+    if event.mask is not None and not (isinstance(event.mask, MaskBox) and event.mask.is_full()):
+        return False
+    *others, last = pointer.strides
+    whole = last == argument.itemsize and not any(stride % row for stride in others)
+    return whole and not bool(((pointer.base - argument.address) % row).any())
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from typing import Any
 from .cases import CASES, every_case
 from .figure import AtLeast, AtMost, Figure
 from .libraries import LIBRARIES, Library, NotHad, unpacked
-from .process import OURS, UPSTREAM, ProcessFailed, fresh
+from .process import OURS, UPSTREAM, ProcessFailed, fresh, threads
 
 # The kernel that LLVM takes longest for.
 _LARGEST = "attention 4x1024x64, causal"
@@ -37,7 +37,7 @@ def measure(quick: bool = False) -> Iterable[Figure]:
     over_torch: dict[str, dict[str, float]] = {"one thread": {}, "one thread, fp16 as fp16": {}, "two threads": {}}
     for name in every_case():
         try:
-            took = fresh("engines:time_engines", name, budget, 1, name in CASES, environment=OURS | _threads(1))
+            took = fresh("engines:time_engines", name, budget, 1, name in CASES, environment=OURS | threads(1))
             figure = _over_upstream(name, took["seconds"]["native"][0], budget, took)
             yield figure
             over_upstream[name] = figure.value
@@ -58,12 +58,8 @@ def _of_the_seven(
     ours, numpys = seconds["native"][0], seconds["numpy"][0]
     yield Figure(f"{name}: less than NumPy's", numpys / ours, "times", None, f"NumPy {_ms(numpys)}")
     yield _over_torch(name, seconds, "one thread", over_torch)
-    two = fresh("engines:time_engines", name, budget / 2, 2, False, environment=OURS | _threads(2))
+    two = fresh("engines:time_engines", name, budget / 2, 2, False, environment=OURS | threads(2))
     yield _over_torch(name, two["seconds"], "two threads", over_torch)
-
-
-def _threads(count: int) -> dict[str, str]:
-    return {"OMP_NUM_THREADS": str(count), "OPENBLAS_NUM_THREADS": str(count)}
 
 
 def _ms(seconds: float) -> str:
@@ -75,7 +71,7 @@ def _over_upstream(name: str, ours: float, budget: float, took: Mapping[str, Any
     title = f"{name}: less than the interpreter's"
     torchs = f"torch {_ms(took['seconds']['torch'][0])}, {took['ran']}"
     try:
-        theirs = fresh("upstream:time_example", name, budget, took["whole"], environment=UPSTREAM | _threads(1))
+        theirs = fresh("upstream:time_example", name, budget, took["whole"], environment=UPSTREAM | threads(1))
     except ProcessFailed as failure:
         return Figure(title, math.nan, "times", AtLeast(100), f"{_ms(ours)}, {torchs}; the interpreter: {failure}")
     part = "" if theirs["ran"] == theirs["programs"] else f" from {theirs['ran']} of {theirs['programs']} programs"
@@ -115,10 +111,10 @@ def _summary(over_upstream: Mapping[str, float], over_torch: Mapping[str, Mappin
 
 
 def _small(budget: float) -> Iterable[Figure]:
-    small = fresh("engines:time_small", budget, environment=OURS | _threads(1))
+    small = fresh("engines:time_small", budget, environment=OURS | threads(1))
     note = f"{_ms(small['wall'])} on the wall"
     yield Figure("a small launch, repeated, with its output", small["cpu"] * 1e3, "ms", AtMost(0.3), note)
-    rounds = [fresh("engines:time_ready", _LARGEST, environment=OURS | _threads(1)) for _ in range(3)]
+    rounds = [fresh("engines:time_ready", _LARGEST, environment=OURS | threads(1)) for _ in range(3)]
     ready = {key: statistics.median(each[key] for each in rounds) for key in rounds[0]}
     yield Figure("compiling attention, on one core", ready["compiled"], "s", AtMost(0.3))
     yield Figure("attention from the cache", ready["kept"] * 1e3, "ms", AtMost(5))
@@ -127,7 +123,7 @@ def _small(budget: float) -> Iterable[Figure]:
 
 def _library(library: Library, into: Path) -> Iterable[Figure]:
     """How many kernels of a public library ran native, and what the others say."""
-    alone = OURS | _threads(1) | {"CUDA_VISIBLE_DEVICES": ""}
+    alone = OURS | threads(1) | {"CUDA_VISIBLE_DEVICES": ""}
     named, lacking = f"{library.name} {library.version}", ""
     try:
         paths = [str(unpacked(library, into)), os.environ.get("PYTHONPATH", "")]

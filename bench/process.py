@@ -17,6 +17,11 @@ UPSTREAM = {"TRITON_INTERPRET": "1"}
 """The environment of a process that launches in Triton's own interpreter."""
 
 
+def threads(count: int) -> dict[str, str]:
+    """The environment of a process in which torch and NumPy compute on ``count`` threads."""
+    return {"OMP_NUM_THREADS": str(count), "OPENBLAS_NUM_THREADS": str(count)}
+
+
 class ProcessFailed(RuntimeError):
     """The fresh process ended with an error; the message is the line that names its exception."""
 

@@ -74,7 +74,7 @@ class Recorded:
     dropped: str = ""
     # For a launch on the GPU: how its accesses were found.
     remark: str = ""
-    # For a launch too large to replay: the watchers that checked it while it ran, by the check's name.
+    # The watchers that checked it while it ran, by the check's name: all that can, if it is too large to replay.
     watched: Mapping[str, Watcher] = field(repr=False, default_factory=dict)
     # For a launch on the GPU: (argument, the GPU's result, the CPU's result) for each written argument.
     outputs: list[tuple[str, Any, Any]] = field(repr=False, default_factory=list)

@@ -12,7 +12,7 @@ from triton_lab import messages
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import AffineBlock, MaskBox, Value
 from triton_lab.interpreter.runtime_values import elements as elements_of
-from triton_lab.ir import Op, traits
+from triton_lab.ir import Op, Plan, traits
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence
@@ -59,15 +59,21 @@ class NanComparisonRule(Rule):
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
         """One finding for each reduction."""
-        launch, comparing = evidence.launch, _comparing(evidence)
+        launch, comparing = evidence.launch, _comparing(evidence.launch.executable.plan)
         if not comparing or launch.snapshot is None:
             return
         seen = launch.watched.get(self.kind)
-        watcher = seen if isinstance(seen, _Watcher) else _Watcher(comparing.keys())
-        if watcher is not seen:
+        missing = bool(launch.snapshot.missing)
+        # A launch that failed is left to the replay, which stops where the record does.
+        told = seen if isinstance(seen, _Watcher) and (missing or (seen.has_run and launch.error is None)) else None
+        if told is not None and not told.programs:
+            return
+        watcher = told or _Watcher(comparing.keys())
+        if told is None or not missing:
             if not (evidence.tape.strange or _holds_some(launch)):
                 return
-            replay(launch, observer=watcher)
+            if told is None:
+                replay(launch, observer=watcher)
         for index, numbers in sorted(watcher.programs.items()):
             text = (
                 _("{program} computes the index of the largest or smallest of values that include NaN{more}")
@@ -87,13 +93,16 @@ class NanComparisonRule(Rule):
 
     def watchers(self, evidence: Evidence) -> Mapping[str, Watcher | None]:
         """One that looks for NaN in reductions; None if the launch has no such reduction."""
-        comparing = _comparing(evidence)
-        return {self.kind: _Watcher(comparing.keys()) if comparing else None}
+        return {self.kind: self.attending(evidence.launch.executable.plan)}
+
+    def attending(self, plan: Plan) -> Watcher | None:
+        """One that looks for NaN in reductions: new outputs hold NaN, so that most launches would be replayed."""
+        comparing = _comparing(plan)
+        return _Watcher(comparing.keys()) if comparing else None
 
 
-def _comparing(evidence: Evidence) -> dict[int, bool]:
+def _comparing(plan: Plan) -> dict[int, bool]:
     """The reductions that compare floats, by index, and whether their order decides what NaN becomes."""
-    plan = evidence.launch.executable.plan
     return {op.index: order for op in plan.walk() if (order := _decides(op)) is not None}
 
 
@@ -128,13 +137,15 @@ def _holds_some(launch: Recorded) -> bool:
 
 
 class _Watcher(Watcher):
-    """Finds the programs in which some reductions take NaN."""
+    """Finds the programs in which some reductions take NaN. ``has_run``: it was told of operations."""
 
     def __init__(self, ops: Any) -> None:
-        self.ops = ops
+        self.ops = frozenset(ops)
         self.programs: dict[int, set[int]] = {}
+        self.has_run = False
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        self.has_run = True
         if op.index not in self.ops:
             return
         for number, operand in zip(op.operands, operands, strict=True):

@@ -224,7 +224,8 @@ class Launch(Recorded, RichDisplay):
         machine's GPU; by default they are if launches run on such a GPU now. The search takes about ``seconds``.
 
         The tensors are not touched. Raises CannotReplay for a launch that cannot be run again, ValueError for a target
-        whose speeds are not known, CompileError where the kernel itself does not compile.
+        whose speeds are not known, CompileError where the kernel itself does not compile, and with ``measure``
+        TargetError without a GPU.
 
         >>> launch.advise("sm_90", seconds=5)
         <advice for add_kernel on sm_90: ...>

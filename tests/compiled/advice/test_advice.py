@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -13,11 +14,14 @@ from triton.compiler import ASTSource
 
 import triton_lab as lab
 from tests.wordings import Wording
+from triton_lab.backend.targets.gpu_timer import Time
+from triton_lab.compiled.advice import measured_edits
 from triton_lab.compiled.advice.edit_search import _EditSearch
+from triton_lab.compiled.advice.edited_launch import edited_launch
 from triton_lab.compiled.advice.launch_edit import LaunchEdit
 from triton_lab.compiled.advice.measured_edits import runner
 from triton_lab.compiled.advice.result_check import ResultCheck
-from triton_lab.compiled.advice.speed_advice import Advice, times
+from triton_lab.compiled.advice.speed_advice import Advice, SpeedSuggestion, times
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR
 from triton_lab.launch.launch import Launch
@@ -47,6 +51,13 @@ def last_program_wins(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)
     tl.store(y_ptr + tl.program_id(0), tl.sum(x), mask=tl.program_id(0) * BLOCK < n)
+
+
+@triton.jit
+def every_second(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(y_ptr + offsets, tl.load(x_ptr + 2 * offsets, mask=mask) + 1, mask=mask)
 
 
 @triton.jit
@@ -170,13 +181,40 @@ def test_figures_of_some_programs_stand_for_all_of_them():
     assert search.known[0].figures.requests == sum(one.requests for one in whole.transfers)
 
 
-def test_what_is_measured_runs_on_tensors_of_its_own(small):
-    launch, advice = small
-    case = LaunchCase.of(launch)
-    wanted, found = runner(case, None, "cpu"), runner(case, advice[0], "cpu")
-    wanted(), found()
-    assert torch.equal(wanted.arguments[1], found.arguments[1])
-    assert wanted.arguments[1].data_ptr() != found.arguments[1].data_ptr()
+@pytest.mark.parametrize("size", [1000, (1 << 22) + 8])
+def test_what_is_measured_runs_on_tensors_of_its_own_that_hold_the_same(size):
+    """Of every second element of x: the strides stay, and large tensors are not left empty."""
+    x, y = torch.randn(2 * size)[::2], torch.zeros(size)
+    launch = recorded(lambda: every_second[(triton.cdiv(size, 512),)](x, y, size, BLOCK=512))
+    edit = LaunchEdit({"BLOCK": 1024}, {"num_warps": 8}, (triton.cdiv(size, 1024), 1, 1))
+    found = runner(launch, LaunchCase.of(launch), None, "cpu")
+    assert found.arguments[0].stride() == (2,) and torch.equal(found.arguments[0], x)
+    assert found.arguments[0].data_ptr() != x.data_ptr()
+    found()
+    assert torch.equal(found.arguments[1], x + 1)
+    found.restore()
+    assert not found.arguments[1].any()
+    tried = SpeedSuggestion(edit, None, None, EQUAL, edited_launch(launch, edit, 4), "")  # type: ignore[arg-type]
+    again = runner(launch, LaunchCase.of(launch), tried, "cpu")
+    again()
+    assert torch.equal(again.arguments[1], x + 1)
+
+
+def test_measured_suggestions_are_ordered_by_their_times_and_slower_ones_dropped(small, monkeypatch):
+    _launch, advice = small
+    times_of = iter([8e-6, 4e-6, 2e-6, 9e-6])
+    monkeypatch.setattr(measured_edits, "_time", lambda run: Time.of([next(times_of)]))
+    monkeypatch.setattr(measured_edits, "runner", lambda *given: None)
+    first, second, third, *_rest = advice
+    found = measured_edits.with_times(replace(advice, suggestions=(first, second, third)))
+    assert [one.title for one in found] == [second.title, first.title]
+    assert [one.measured_gain for one in found] == pytest.approx([4, 2])
+    assert found.is_measured and found.dropped[-1].title == third.title
+
+
+def test_without_a_gpu_asking_for_measurements_says_so(small):
+    with pytest.raises(lab.TargetError):
+        small[0].advise(seconds=1, measure=True)
 
 
 def test_as_data_it_is_json_and_in_words_it_has_a_headline(small, wording: Wording):

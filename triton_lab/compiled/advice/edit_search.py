@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.backend.targets import active_target
 from triton_lab.compiled.advice.edited_launch import edited_launch
 from triton_lab.compiled.advice.launch_edit import LaunchEdit
 from triton_lab.compiled.advice.launch_scope import LaunchScope
@@ -72,8 +74,15 @@ def advise(launch: Launch, target: str = "sm_90", *, seconds: float = 20.0, meas
     """Implements `Launch.advise`."""
     timing(target)
     _refuse(launch)
-    search = _EditSearch(launch, target, seconds)
-    return search.advice(has_gpu(target) if measure is None else measure)
+    measures = has_gpu(target) if measure is None else measure
+    with active_target.target("gpu") if measures else contextlib.nullcontext():
+        found = _EditSearch(launch, target, seconds).advice()
+        try:
+            return with_times(found) if measures else found
+        except CannotReplay as error:
+            if measure:
+                raise
+            return replace(found, left=(*found.left, _("Nothing was measured: {error}.").format(error=error)))
 
 
 def _refuse(launch: Launch) -> None:
@@ -114,8 +123,8 @@ class _EditSearch:
         """The seconds that are left."""
         return self.started + self.seconds - time.monotonic()
 
-    def advice(self, measure: bool) -> Advice:
-        """Search, check, and measure."""
+    def advice(self) -> Advice:
+        """Search and check."""
         self._begin()
         original = self.known[0]
         is_complete = self._search()
@@ -125,11 +134,10 @@ class _EditSearch:
         left = [translated(one) for one in _LEFT]
         if not is_complete:
             left.append(_("The time ended before all edits were tried: pass more seconds."))
-        advice = Advice(
+        return Advice(
             self.launch, self.target, original.figures, tuple(suggestions), tuple(self.dropped),
             len(self.known) - 1, tuple(left),
         )  # fmt: skip
-        return with_times(advice) if measure else advice
 
     # --- The search -----------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+import ctypes
+
 import torch
 import triton
 import triton.language as tl
@@ -244,8 +245,8 @@ def bare_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
 @plant(bare_kernel, "unverified", "x_ptr", {0})
 def address_of_what_is_gone(mended: bool) -> None:
     """The tensor that the address was taken from is no longer alive; its memory is still mapped."""
-    storage = np.ones(1 << 12, np.float32)  # stands for memory that malloc keeps
-    tensor = torch.from_numpy(storage)
+    storage = (ctypes.c_float * 4096)(*[1.0] * 4096)  # stands for memory that malloc keeps
+    tensor = torch.frombuffer(storage, dtype=torch.float32)
     bare = Bare(tensor)
     if not mended:
         del tensor

@@ -88,7 +88,9 @@ def _arguments(name: str, type: Any, value: Any) -> Iterator[Argument]:
     elif type == "constexpr":
         yield Argument(name, "constexpr", value=value)
     else:
-        yield Argument(name, "scalar", value=value, dtype=str(type))
+        # Of an object that knows an address alone, the address.
+        address = getattr(value, "data_ptr", None)
+        yield Argument(name, "scalar", value=value if address is None else int(address()), dtype=str(type))
 
 
 def tensor_argument(name: str, tensor: Any, kind: str = "tensor") -> Argument:

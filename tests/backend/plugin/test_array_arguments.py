@@ -122,3 +122,40 @@ def test_the_first_launch_of_a_process_takes_arrays(tmp_path) -> None:
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
+
+
+class Unversioned(Exported):
+    """As JAX does: an exporter that cannot say whether its memory may be written."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__()
+
+
+class Fixed(Exported):
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(max_version=(1, 0))
+
+
+def test_an_exporter_that_does_not_say_so_is_not_written() -> None:
+    x = np.arange(16, dtype=np.float32)
+    fixed = np.arange(16, dtype=np.float32)
+    fixed.flags.writeable = False
+    for source in (Unversioned(x), Fixed(fixed)):
+        out = np.zeros(16, np.float32)
+        double[(1,)](source, out, 16, B=16)
+        np.testing.assert_array_equal(out, 2 * x)
+        with pytest.raises(Exception, match=r"out_ptr.* read-only"):
+            double[(1,)](out, source, 16, B=16)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+def test_jaxs_arrays_are_read_in_place(dtype: str) -> None:
+    jnp = pytest.importorskip("jax.numpy", reason="JAX is not installed: pip install jax")
+    x, out = jnp.arange(16, dtype=dtype), torch.zeros(16, dtype=getattr(torch, dtype))
+    with lab.record() as launches:
+        double[(1,)](x, out, 16, B=16)
+    assert out.tolist() == [2 * n for n in range(16)]
+    assert launches[0].argument("x_ptr").address == x.unsafe_buffer_pointer()
+    with pytest.raises(Exception, match="read-only"):
+        double[(1,)](out, x, 16, B=16)
+    assert jnp.from_dlpack(out)[3] == 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import inspect
 
 import numpy as np
@@ -411,14 +412,14 @@ class Address:
 
 def test_memory_behind_a_bare_address_is_looked_up_and_where_no_tensor_lies_it_is_told(wording: Wording) -> None:
     kept = torch.arange(4.0)
-    numbers = np.arange(4, dtype=np.float32)  # memory of this process, and of no tensor: as after a tensor was freed
-    bare = Address(torch.from_numpy(numbers))
+    numbers = (ctypes.c_float * 4)(*range(4))  # memory of this process, and of no tensor: as after a tensor was freed
+    bare = Address(torch.frombuffer(numbers, dtype=torch.float32))
     with triton_lab.record() as launches:
         shifted_kernel[(1,)](Address(kept), torch.zeros(4), 0)
         shifted_kernel[(1,)](bare, torch.zeros(4), 0)
     assert not launches[0].findings
     found = only(launches[1], "unverified")
     assert (found.argument, found.count) == ("x_ptr", 4)
-    address = hex(numbers.ctypes.data)
+    address = hex(ctypes.addressof(numbers))
     wording(found.message, program="program (0, 0, 0)", address=address, name="x_ptr", lanes="4 lanes")
     wording(found.hint, "hint")

@@ -32,6 +32,25 @@ _SCALARS = {
     "fp64": "f64",
 }
 
+# torch's types by those of Triton.
+TORCH_NAMES = {
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "fp32": "float32",
+    "fp64": "float64",
+    "fp8e5": "float8_e5m2",
+    "fp8e4nv": "float8_e4m3fn",
+    "i1": "bool",
+    "i8": "int8",
+    "u8": "uint8",
+    "i16": "int16",
+    "u16": "uint16",
+    "i32": "int32",
+    "u32": "uint32",
+    "i64": "int64",
+    "u64": "uint64",
+}
+
 
 class ArgumentError(TypeError):
     """An argument that a kernel cannot take; the message names it."""
@@ -50,6 +69,11 @@ class ArgumentLeaf:
     type: str
     object: Any
     values: tuple[Value, ...]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is a pointer whose memory belongs to no known object."""
+        return self.kind == "pointer" and is_bare(self.object)
 
 
 def leaves(signature: Mapping[str, Any], arguments: Sequence[Any]) -> list[ArgumentLeaf]:
@@ -123,6 +147,11 @@ def tensor_of(argument: Any) -> Any:
     while argument is not None and not hasattr(argument, "untyped_storage"):
         argument = getattr(argument, "base", None)
     return argument
+
+
+def is_bare(value: Any) -> bool:
+    """Whether a pointer is given by an address alone, and no tensor is behind it."""
+    return hasattr(value, "data_ptr") and tensor_of(value) is None
 
 
 def address_of(path: str, argument: Any) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.plugin import kernel_arguments as args
+from triton_lab.backend.plugin.bare_pointers import placed
 from triton_lab.backend.plugin.device_mirror import Mirrors
 from triton_lab.backend.plugin.launch_regions import extent_of, regions_of
 from triton_lab.backend.plugin.unknown_memory import Finder
@@ -71,19 +72,25 @@ class LaunchCall:
         return found
 
     @functools.cached_property
+    def passed(self) -> Sequence[Any]:
+        """The arguments, with tensors for those that are known by an address alone, where there is one."""
+        return placed(self.signature, self.arguments)
+
+    @functools.cached_property
     def objects(self) -> dict[str, Any]:
         """The values of the kernel's arguments by name, constexprs included."""
-        return dict(zip(self.signature, self.arguments, strict=True))
+        return dict(zip(self.signature, self.passed, strict=True))
 
     @functools.cached_property
     def leaves(self) -> list[args.ArgumentLeaf]:
         """The arguments that exist at run time. Raises ArgumentError."""
-        return args.leaves(self.signature, self.arguments)
+        return args.leaves(self.signature, self.passed)
 
     @functools.cached_property
     def memory(self) -> Memory:
         memory = Memory(regions_of(self.leaves, self.mirrors, self.private))
-        memory.resolve = Finder(memory, self.mirrors)
+        bare = [args.address_of(leaf.path, leaf.object) for leaf in self.leaves if leaf.is_bare]
+        memory.resolve = Finder(memory, self.mirrors, bare, self.private)
         return memory
 
     @functools.cached_property

@@ -5,29 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from triton_lab.backend.plugin.kernel_arguments import TORCH_NAMES
 from triton_lab.compiled.request import Signature, source_of
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.own_launch import unrun_launch
 from triton_lab.localization import _
 
-# torch's types by those of Triton.
-_DTYPES = {
-    "fp16": "float16",
-    "bf16": "bfloat16",
-    "fp32": "float32",
-    "fp64": "float64",
-    "fp8e5": "float8_e5m2",
-    "fp8e4nv": "float8_e4m3fn",
-    "i1": "bool",
-    "i8": "int8",
-    "u8": "uint8",
-    "i16": "int16",
-    "u16": "uint16",
-    "i32": "int32",
-    "u32": "uint32",
-    "i64": "int64",
-    "u64": "uint64",
-}
 # Numbers of which Triton knows nothing: it compiles others for 1, and for multiples of 16.
 _NUMBERS = {"i64": 2**33 + 1, "u64": 2**33 + 1, "u32": 2**31 + 1, "i1": True}
 
@@ -59,11 +42,11 @@ def typed_launch(kernel: Any, signature: Signature, constants: Mapping[str, Any]
     for position, (name, type) in enumerate(source.signature.items()):
         if type == "constexpr":
             arguments[name] = source.constants.get((position,), source.constants.get(name))
-        elif type.startswith("*") and type[1:] in _DTYPES:
-            arguments[name] = torch.zeros(1, dtype=torch.float32).to(getattr(torch, _DTYPES[type[1:]]))
-        elif type in _DTYPES and type[0] in "iu":
+        elif type.startswith("*") and type[1:] in TORCH_NAMES:
+            arguments[name] = torch.zeros(1, dtype=torch.float32).to(getattr(torch, TORCH_NAMES[type[1:]]))
+        elif type in TORCH_NAMES and type[0] in "iu":
             arguments[name] = _NUMBERS.get(type, 3)
-        elif type in _DTYPES:
+        elif type in TORCH_NAMES:
             arguments[name] = 0.5
         else:
             raise ValueError(

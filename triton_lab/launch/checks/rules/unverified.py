@@ -15,7 +15,8 @@ from triton_lab.localization import N_, _, translated
 _MEND = N_("Keep the tensors of a pointer table alive, and pass them to the kernel if you can.")
 
 _MEND_BARE = N_(
-    "The memory may have been freed. Pass the tensor itself, or keep alive the tensor whose address this is."
+    "Its bounds are not checked, and it may have been freed. Pass the tensor itself, keep alive the tensor whose "
+    "address this is, or give the object a shape."
 )
 
 

@@ -13,7 +13,12 @@ import pytest
 
 HOW_TO = Path(__file__).parents[1] / "docs" / "how-to"
 # What each page needs beside what the tests need.
-NEEDS: dict[str, tuple[str, ...]] = {"arguments": ()}
+NEEDS: dict[str, tuple[str, ...]] = {
+    "arguments": (),
+    "torch-compile": (),
+    "helion": ("helion",),
+    "tritonparse": ("tritonparse", "orjson", "zstandard"),
+}
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -31,7 +36,10 @@ def test_the_cells_of_a_page_print_what_stands_there(page: str, tmp_path: Path) 
     cells = blocks(page, "python")
     assert cells
     script.write_text("\n".join(cells), encoding="utf-8")
-    environment = os.environ | {"TRITON_CACHE_DIR": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+    environment = os.environ | {
+        "TRITON_CACHE_DIR": str(tmp_path / "cache"),
+        "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"),
+    }
     command = [sys.executable, script]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -9,10 +9,15 @@ told to use Triton.
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from typing import Any
 
+from triton_lab.backend.source.generating_source import MADE_FROM
+
 _NAME = "cpu"
+# A frame of a node's stack trace: its file, its line, and the line's text.
+_FRAME = re.compile(r'File "(.+?)", line (\d+).*\n(.*)')
 _ITS_OWN = "@triton_heuristics."  # the start of the decorators of every kernel that Inductor writes
 
 
@@ -30,6 +35,7 @@ def register(compiler: Any, driver: Any) -> None:
     config = sys.modules.get("torch._inductor.config")
     if config is None or config.cpu_backend != "triton":
         return
+    _write_lines()
     from triton.backends import Backend, backends
 
     if _NAME in backends:
@@ -43,6 +49,35 @@ def register(compiler: Any, driver: Any) -> None:
         is_active = classmethod(lambda cls: False)
 
     backends[_NAME] = Backend(compiler=Compiler, driver=Driver)
+
+
+def _write_lines() -> None:
+    """Let Inductor write above each kernel, among its comments, the lines of Python whose operations are in it."""
+    utils = sys.modules.get("torch._inductor.utils")
+    made = getattr(utils, "get_kernel_metadata", None)
+    if utils is None or made is None or hasattr(made, "__wrapped__"):
+        return
+
+    @functools.wraps(made)
+    def get_kernel_metadata(schedule: Any, wrapper: Any) -> tuple[str, str]:
+        nodes, details = made(schedule, wrapper)
+        lines = (f"{wrapper.comment} {MADE_FROM}{line}" for line in _lines(utils.aggregate_origins(schedule)))
+        return nodes, "\n".join([details, *lines])
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("torch._inductor.") and vars(module).get(made.__name__) is made:
+            setattr(module, made.__name__, get_kernel_metadata)
+
+
+def _lines(nodes: Any) -> list[str]:
+    """``file:line: text`` of the innermost frame of each node of a graph, in the order of the file."""
+    found = set()
+    for node in nodes:
+        frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+        if frames:
+            file, line, text = frames[-1]
+            found.add((file, int(line), text.strip()))
+    return [f"{file}:{line}: {text}" for file, line, text in sorted(found)]
 
 
 def _warn_only_without(driver: Any) -> None:

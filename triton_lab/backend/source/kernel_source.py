@@ -16,8 +16,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from triton_lab import messages
+from triton_lab.backend.source.generating_source import origins
 from triton_lab.backend.source.source_spans import span
 from triton_lab.ir import Location, Plan
+from triton_lab.localization import _
+from triton_lab.messages import count
+
+# The most lines of another program that are told below a line of a generated kernel.
+_MOST_ORIGINS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +69,24 @@ class KernelSource:
                 yield self._place(frame)
 
     def excerpt(self, place: SourcePlace) -> list[str]:
-        """The line where ``place`` begins, with carets under it."""
+        """The line where ``place`` begins, with carets under it; below, the lines that it was generated from."""
         text = self._line(place).rstrip()
         if not text.strip():
             return []
         end = place.end_column if place.end_line == place.line else len(text)
         carets = sum(_width(character) for character in text[place.column : max(end, place.column + 1)])
         blank = "".join("\t" if c == "\t" else " " * _width(c) for c in text[: place.column])
-        return [f"    {text}", f"    {blank}{'^' * max(1, carets)}"]
+        return [f"    {text}", f"    {blank}{'^' * max(1, carets)}", *self._origins(place)]
+
+    def _origins(self, place: SourcePlace) -> list[str]:
+        function = self._function_at(place)
+        found = () if function is None else origins(function, place.line)
+        told = _("made from {place}: {code}")
+        lines = [told.format(place=messages.place(one.file, one.line), code=one.text) for one in found]
+        if len(lines) > _MOST_ORIGINS:
+            more = len(lines) - _MOST_ORIGINS
+            lines[_MOST_ORIGINS:] = [_("and {lines}").format(lines=count(more, "more line"))]
+        return [f"    {line}" for line in lines]
 
     def _place(self, frame: Location) -> SourcePlace:
         function = self.function(frame)
@@ -102,11 +119,18 @@ class KernelSource:
         return next((function for function in around if _file_of(function) == wanted), next(iter(likely), None))
 
     def _line(self, place: SourcePlace) -> str:
+        function = self._function_at(place)
+        if function is not None:
+            return str(function.raw_src[place.line - function.starting_line_number])
+        return linecache.getline(place.file, place.line)
+
+    def _function_at(self, place: SourcePlace) -> Any:
+        """The function that has a place's line in its text; None if none has."""
         for function in self.functions:
             offset = place.line - function.starting_line_number
             if place.file == (_file_of(function) or self._file) and 0 <= offset < len(function.raw_src):
-                return str(function.raw_src[offset])
-        return linecache.getline(place.file, place.line)
+                return function
+        return None
 
 
 def is_tritons(file: str) -> bool:

@@ -40,7 +40,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 .PHONY: help vscode lab test test-all pytest durations test-gpu test-native test-arm64 coverage mutation hostile lint format hooks check-extension check-lab check-views notebooks \
 	course-student course-zh \
 	translations catalogue gallery mistakes \
-	site bench upstream wheel \
+	site bench upstream libraries wheel \
 	install clean platform
 
 help: ## List the targets
@@ -145,6 +145,12 @@ bench: $(VENV)/.test ## Print the speed figures of this machine
 
 upstream: $(VENV)/.test ## Run Triton's own tests and say why some fail: make upstream TESTS=path-of-a-checkout
 	$(BIN)/python -m tests.upstream $(TESTS) -n 2
+
+# Without what they depend on: torch and Triton stay as they are.
+libraries: $(VENV)/.test ## Install versions of libraries with known mistakes into .libraries, and show each mistake
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target .libraries \
+		$$($(BIN)/python -c 'from tests.libraries import CASES; print(*(f"{c.package}=={c.version}" for c in CASES))')
+	$(BIN)/python -m tests.libraries .libraries
 
 vscode: $(VENV)/.test labextension/node_modules ## Build the extension that draws pictures in VS Code: dist/triton-lab.vsix
 	cd labextension && jlpm build-vscode

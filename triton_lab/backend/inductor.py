@@ -18,6 +18,7 @@ from triton_lab.backend.source.generating_source import MADE_FROM
 _NAME = "cpu"
 # A frame of a node's stack trace: its file, its line, and the line's text.
 _FRAME = re.compile(r'File "(.+?)", line (\d+).*\n(.*)')
+_METADATA = "get_kernel_metadata"  # what writes the comments above a kernel
 _ITS_OWN = "@triton_heuristics."  # the start of the decorators of every kernel that Inductor writes
 
 
@@ -54,7 +55,7 @@ def register(compiler: Any, driver: Any) -> None:
 def _write_lines() -> None:
     """Let Inductor write above each kernel, among its comments, the lines of Python whose operations are in it."""
     utils = sys.modules.get("torch._inductor.utils")
-    made = getattr(utils, "get_kernel_metadata", None)
+    made = getattr(utils, _METADATA, None)
     if utils is None or made is None or hasattr(made, "__wrapped__"):
         return
 
@@ -65,8 +66,8 @@ def _write_lines() -> None:
         return nodes, "\n".join([details, *lines])
 
     for name, module in list(sys.modules.items()):
-        if name.startswith("torch._inductor.") and vars(module).get(made.__name__) is made:
-            setattr(module, made.__name__, get_kernel_metadata)
+        if name.startswith("torch._inductor.") and vars(module).get(_METADATA) is made:
+            setattr(module, _METADATA, get_kernel_metadata)
 
 
 def _lines(nodes: Any) -> list[str]:

@@ -66,11 +66,12 @@ CASES = (
         "",
         """\
 from moe_ops import fused_topk_softmax
+
 x = torch.randn(37, 8, requires_grad=True)
 g = torch.randn(2, 37).T
 weights = fused_topk_softmax(x, 2)[0]
-strided, = torch.autograd.grad(weights, x, g, retain_graph=True)
-dense, = torch.autograd.grad(weights, x, g.contiguous())
+(strided,) = torch.autograd.grad(weights, x, g, retain_graph=True)
+(dense,) = torch.autograd.grad(weights, x, g.contiguous())
 measured = f"differs by {(strided - dense).abs().max():.2f}"
 """,
     ),
@@ -83,6 +84,7 @@ measured = f"differs by {(strided - dense).abs().max():.2f}"
         "out-of-bounds",
         """\
 from adasplash import adasplash_no_block_mask
+
 q, k, v = (torch.randn(2, 2, 64, 32, requires_grad=True) for _ in range(3))
 adasplash_no_block_mask(q, k, v).sum().backward()
 """,
@@ -97,6 +99,7 @@ adasplash_no_block_mask(q, k, v).sum().backward()
         "out-of-bounds",
         """\
 from flag_gems.ops.argmin import argmin
+
 argmin(torch.randn(5, 37), 1)
 """,
         setup=_GPU,
@@ -111,6 +114,7 @@ argmin(torch.randn(5, 37), 1)
         "lane-order",
         """\
 from triton_submodular.functions import GraphCut
+
 GraphCut(torch.rand(20, 5)).maximize(4, "NaiveGreedyTriton")
 """,
     ),

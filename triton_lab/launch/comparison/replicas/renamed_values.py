@@ -27,8 +27,8 @@ def renamed(scope: KernelScope) -> Iterator[tuple[int, Sequence[Use], int]]:
     above = launch.first_line - 1
     loaded: dict[int, list[str]] = defaultdict(list)
     names = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    for node in sorted(names, key=lambda one: (one.lineno, one.col_offset)):
-        loaded[above + node.lineno].append(node.id)
+    for name in sorted(names, key=lambda one: (one.lineno, one.col_offset)):
+        loaded[above + name.lineno].append(name.id)
     for node in nodes:
         match node:
             case ast.Assign(targets=[ast.Name(id=new)], value=ast.Name(id=old)):

@@ -187,10 +187,15 @@ def test_what_is_no_tensor_is_named(
         ("scale[(1,)](x, 4, BLOCKS=8)", {"unknown": "BLOCKS"}),
         ("scale[(1,)](x, 4, BLOCK=8, num_wraps=4)", {"unknown": "num_wraps", "meant": "num_warps"}),
         ("scale[(1,)](x, 4, 8, 9)", {"takes": "3 arguments", "given": 4}),
-        ("scale[(1,)](x, 4, 8, BLOCK=8)", {}),
+        ("scale[(1,)](x, 4, 8, BLOCK=8)", {"twice": "BLOCK"}),
         ("scale[(1,)](x, 4, BLOCK=8, num_warps=3)", {}),
         ("scale[(1,)](x, 'four', BLOCK=8)", {"name": "'n'", "type": "str"}),
-        ("scale(x, 4, BLOCK=8)", {}),
+        ("scale(x, 4, BLOCK=8)", {"kernel": "scale"}),
+        ("scale((2,), x, 4, BLOCK=8)", {"meant": "scale[(2,)]"}),
+        ("scal[(1,)](x, 4, BLOCK=8)", {"meant": "scale"}),
+        ("undefined_anywhere[(1,)](x, 4, BLOCK=8)", {"name": "undefined_anywhere"}),
+        ("scale[(triton.cdivv(4, 8),)](x, 4, BLOCK=8)", {"meant": "cdiv"}),
+        ("np.zeros(4)", {"write": "import numpy as np"}),
         ("scale[4](x, 4, BLOCK=8)", {"grid": 4}),
     ],
 )
@@ -226,6 +231,8 @@ def test_a_tensor_without_memory_is_named(run: Callable[[str], Any], shell: Simp
 def test_a_mistake_in_the_line_runs_nothing(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
     assert not run("%%triton tpu\nx = None").success
     assert "'tpu'" in shell.error() and "gpu" in shell.error()
+    assert not run("%%triton --target=gpu\nx = None").success
+    assert "'--target'" in shell.error() and "auto, cpu, gpu, both" in shell.error()
     assert isinstance(shell.names["x"], torch.Tensor)
 
 
@@ -236,6 +243,34 @@ def test_a_cell_without_a_launch_says_what_it_defined(
     assert "scale(x_ptr, n, BLOCK)" in capsys.readouterr().out
     shell.cell("%%triton cpu\n1 + 1")
     wording(capsys.readouterr().out)
+
+
+def test_a_cell_that_launches_a_kernel_by_its_old_name_says_so(
+    shell: SimpleNamespace, capsys: pytest.CaptureFixture[str], wording: Wording
+) -> None:
+    launch = "\nscale[(1,)](x, 4, BLOCK=8)"
+    shell.cell("%%triton cpu\n" + KERNEL + launch)
+    assert capsys.readouterr().out == "", "the kernel is the cell's own"
+    shell.cell("%%triton cpu\n" + KERNEL.replace("def scale", "def rescale") + launch)
+    wording(capsys.readouterr().out, defined="rescale", launched="scale")
+    shell.cell("%%triton cpu" + launch)
+    assert capsys.readouterr().out == "", "a cell that defines no kernel"
+
+
+def test_a_helper_of_a_launched_kernel_is_no_kernel_that_was_left_out(
+    shell: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helper = "%%triton cpu\n@triton.jit\ndef twice(v):\n    return v + v\n"
+    kernel = "@triton.jit\ndef calls(p):\n    tl.store(p, twice(tl.load(p)))\n"
+    launch = "calls[(1,)](x)"
+    shell.cell(helper + kernel + launch)
+    shell.cell(helper + launch)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_message_of_pythons_names_the_kernel(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
+    assert not run("%%triton cpu\nscale[(1,)](x, BLOCK=8)").success
+    assert "TypeError: scale() missing" in shell.error() and "dynamic_func" not in shell.error()
 
 
 def test_a_limit_stops_a_loop_that_does_not_end(run: Callable[[str], Any], shell: SimpleNamespace) -> None:

@@ -207,7 +207,12 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton_lab.notebook.cell.kernel_freshness import jit_function
     from triton_lab.notebook.cell.progress_line import listening
     from triton_lab.notebook.cell.session_launches import of_cell, session
-    from triton_lab.notebook.cell.show_launches import show_interrupted, show_launches, show_no_launch
+    from triton_lab.notebook.cell.show_launches import (
+        show_interrupted,
+        show_launches,
+        show_no_launch,
+        show_other_launches,
+    )
     from triton_lab.notebook.extension.error_marks import mark
     from triton_lab.notebook.startup.warmup import enough
 
@@ -241,10 +246,11 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             enough(shell)
         except KeyboardInterrupt as error:
             raise error_display.plain(error, _("interrupted while drawing; all launches had finished")) from None
+    defined = {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
+    if failed is None and launches:
+        show_other_launches(defined, before, [launch.kernel for launch in launches])
     elif failed is None:
-        show_no_launch(
-            {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
-        )
+        show_no_launch(defined)
     if failed is not None:
         mark(failed, result.filename)
         raise failed from failed.__cause__

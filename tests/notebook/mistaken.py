@@ -781,3 +781,26 @@ def constant_of_a_helper(x_ptr, n, BLOCK: tl.constexpr):
 @triton.jit
 def axis_of_run_time(x_ptr, n, BLOCK: tl.constexpr):
     tl.store(x_ptr, tl.sum(tl.arange(0, BLOCK), n))  # here
+
+
+@triton.jit
+def larger_of_block_and_number(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), tl.max(v, 0.0))  # here
+
+
+@triton.jit
+def smaller_of_two_blocks(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), tl.min(v, v * 2))  # here
+
+
+@triton.jit
+def axis_of_the_grid_left_out(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.program_id() * BLOCK, 1.0)  # here
+
+
+@triton.jit
+def two_arguments_left_out(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), tl.where(v > 0))  # here

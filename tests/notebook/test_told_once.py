@@ -144,7 +144,7 @@ def test_what_triton_says_of_a_kernel_is_told_once_and_at_the_users_line(told: d
     [
         ("refused", 2, "TypeError: "),
         ("no file", 1, "FileNotFoundError: "),
-        ("no launch", 1, "kernel[(programs,)](...)"),
+        ("no launch", 1, "copy[(programs,)](...)"),
     ],
 )
 def test_what_the_lab_refuses_shows_the_users_lines_alone(
@@ -163,7 +163,9 @@ def test_an_error_that_has_nothing_to_do_with_the_lab_is_left_to_ipython(told: d
 def test_an_interrupt_shows_the_users_line(told: dict[str, str]) -> None:
     for cell, name in ("this cell", "interrupted"), (r"cell \[15\]", "interrupted elsewhere"):
         where = f"{cell}, line [89], in kernel long, launched in {cell}, line 13, in launch"
-        assert re.fullmatch(f"KeyboardInterrupt: {where}", told[name].split("\n")[-1])
+        line, loop = told[name].split("\n")[-2:]
+        assert re.fullmatch(f"KeyboardInterrupt: {where}", line)
+        assert re.fullmatch(r"  The loop in line 8 ran [\d,]+ times?\.", loop)
 
 
 def test_no_file_of_a_cell_is_named(told: dict[str, str]) -> None:

@@ -57,7 +57,8 @@ def described(error: KernelError, call: Any) -> KernelError:
 
 
 def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
-    """Put the kernel's line that ran into ``interrupt``: as its message, and without the code as ``kernel_line``.
+    """Put the kernel's line that ran into ``interrupt``: as its message, and without the code as ``kernel_line``; what
+    is known of the loop around it, as ``kernel_loop``.
 
     It is the line of the innermost operation, or of the loop in which programs wait. On the native engine it is that of
     any loop, or the kernel's first line. Nothing happens if the place is in no line of the kernel.
@@ -77,7 +78,8 @@ def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
     if turns is not None:
         if turns.op.location != location:
             lines += _where(turns.op.location, call.metadata.name, "", call.written)
-        lines += [f"  {told(turns, call.written, call.executable.plan)}", f"  {translated(HINT_INTERRUPTED)}"]
+        interrupt.kernel_loop = told(turns, call.written, call.executable.plan)  # type: ignore[attr-defined]
+        lines += [f"  {interrupt.kernel_loop}", f"  {translated(HINT_INTERRUPTED)}"]  # type: ignore[attr-defined]
     elif getattr(interrupt, "kernel_at", (0, None))[1] is not None:
         lines.append(f"  {translated(HINT_INTERRUPTED)}")
     interrupt.args = ("\n".join(lines).strip(),)

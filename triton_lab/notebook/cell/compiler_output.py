@@ -19,6 +19,7 @@ from triton_lab import messages
 from triton_lab.backend import compiler
 from triton_lab.backend.source.kernel_source import is_tritons
 from triton_lab.backend.source.printed_modules import WithoutModules
+from triton_lab.localization import _
 
 # The form of MLIR's messages; other output is not the compiler's.
 _DIAGNOSTIC = re.compile(r"^.*:\d+:\d+: (?:error|note|remark): .*\n?", re.MULTILINE)
@@ -91,11 +92,21 @@ class HeldOutput:
         """Give the captured warnings, each once; those about lines of the notebook name these lines."""
         for one in {(str(each.message), each.filename, each.lineno): each for each in self._warnings}.values():
             if messages.cell(one.filename):
-                sys.stderr.write(f"{messages.place(one.filename, one.lineno)}: {one.message}\n")
+                sys.stderr.write(f"{messages.place(one.filename, one.lineno)}: {_worded(str(one.message))}\n")
             elif is_tritons(one.filename):  # its place is not in the user's code
                 sys.stderr.write(f"Triton says: {one.message}\n")
             else:
                 warnings.showwarning(one.message, one.category, one.filename, one.lineno, one.file, one.line)
+
+
+def _worded(warning: str) -> str:
+    """A warning of Triton's front end in our words, if we have some."""
+    if not warning.startswith("Logical operators 'and' and 'or' are deprecated for non-scalar tensors"):
+        return warning
+    return _(
+        "`and` and `or` take single conditions, not blocks; Triton will refuse this. Write & and |, with each "
+        "comparison in parentheses: (offsets >= a) & (offsets < b)."
+    )
 
 
 def _write(text: str) -> None:

@@ -92,7 +92,7 @@ def shorten(error: BaseException, filename: str, launch: Launch) -> None:
 
 
 def interrupted(error: BaseException, filename: str) -> None:
-    """Make an interrupt show only one line: which line of the kernel ran, and what launched it."""
+    """Make an interrupt show which line of the kernel ran, what launched it, and the loop that did not end."""
     from IPython.core.getipython import get_ipython
 
     frames = own_frames(error.__traceback__, filename)
@@ -104,7 +104,8 @@ def interrupted(error: BaseException, filename: str) -> None:
     where = _("this cell, line {line}").format(line=line) if file == filename else messages.place(file, line)
     ran = getattr(error, "kernel_line", "")
     launching = f"{ran}, launched in " if ran else ""
-    _shorten(error, f"\x1b[31m{type(error).__name__}\x1b[39m: {launching}{where}{inside}")
+    loop = getattr(error, "kernel_loop", "")
+    _shorten(error, f"\x1b[31m{type(error).__name__}\x1b[39m: {launching}{where}{inside}" + (loop and f"\n  {loop}"))
 
 
 def _shorten(error: BaseException, line: str) -> None:
@@ -141,12 +142,12 @@ def rendering(error: BaseException, filename: str) -> list[str]:
 def said(error: BaseException, filename: str = "") -> list[str]:
     """The last lines of `rendering`: what is wrong, and what to do. Without a cell, places have their files."""
     from triton_lab.notebook.cell.internal_error import fault_text
-    from triton_lab.notebook.mistakes.error_hints import hint_for
+    from triton_lab.notebook.mistakes.error_hints import hint_for, in_the_kernels_name
 
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
     hint = hint_for(error)
-    message = compilation if compilation is not None else str(error)
+    message = compilation if compilation is not None else in_the_kernels_name(error)
     result = [f"\x1b[31m{name}\x1b[39m: {message}"]
     if hint:
         result.append(hint)
@@ -207,7 +208,7 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
     if told.advice:
         lines.append(f"  {told.advice}")
     # What MLIR says of operations is of use only if we have no words for it.
-    if said and refusal.kind != VERIFIER and said not in told.message.replace("`", ""):
+    if said and refusal.kind != VERIFIER and said.replace("`", "") not in told.message.replace("`", ""):
         lines.append(f"  \x1b[2mTriton says: {textwrap.shorten(said, 300, placeholder=' ...')}\x1b[22m")
     return "\n".join(lines)
 

@@ -106,7 +106,9 @@ def parse(line: str) -> Options:
         elif flag in _HELP.names:
             help = True
         else:
-            raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
+            options = _unknown(flag, [each.names[0] for each in FLAGS], "option")
+            targets = _("A target is a word without dashes: {targets}.").format(targets=", ".join(TARGETS))
+            raise UsageError(f"{options}. {targets}")
     lacking = [name for name in show or () if name in COMPILED_SHOWN and not gpus]
     if lacking:
         raise UsageError(

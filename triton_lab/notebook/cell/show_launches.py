@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from triton_lab.backend.source.kernel_dependencies import used
 from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import N_, _, translated
@@ -195,6 +196,26 @@ def show_interrupted(launches: Sequence[Launch]) -> None:
     print(
         f"Interrupted in {where}." if where else "Interrupted.",
         _("{ended} had finished. No pictures were drawn.").format(ended=ended),
+    )
+
+
+def show_other_launches(kernels: Mapping[str, Any], before: Mapping[str, Any], launched: Sequence[str]) -> None:
+    """Report that the cell defined ``kernels`` and launched only kernels of other cells, such as one with an old name.
+
+    ``before`` are the notebook's kernels of before the cell. A kernel that another one calls is launched with it.
+    """
+    old = {value.__name__: value for value in map(jit_function, before.values())}
+    names = [name for name in dict.fromkeys(launched) if name in old]
+    called = {id(jit_function(value)) for name in names for _name, value in used(old[name])}
+    left = {n: jit_function(value) for n, value in kernels.items() if id(jit_function(value)) not in called}
+    here = {kernel.__name__: name for name, kernel in left.items()}
+    if not here or len(names) < len(set(launched)) or not here.keys().isdisjoint(names):
+        return
+    print(
+        _("This cell defines {defined}, but launched {launched}, which another cell defined.").format(
+            defined=", ".join(here), launched=", ".join(names)
+        ),
+        _("To launch the kernel of this cell, write {name}[grid](...).").format(name=next(iter(here.values()))),
     )
 
 

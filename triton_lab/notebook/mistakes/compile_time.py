@@ -90,7 +90,7 @@ def divided_floats(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return None
     return Told(
         _("`{code}`: `//` divides integers ({operands})").format(code=refusal.code, operands=operands_told(refusal)),
-        _("For floats, use tl.floor(x / y)."),
+        _("For the quotient, use x / y. For the quotient rounded down, use tl.floor(x / y)."),
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import difflib
 import linecache
 import re
@@ -15,14 +13,27 @@ from typing import Any
 
 from triton_lab.localization import _
 from triton_lab.messages import a, count
-from triton_lab.notebook.mistakes import declaration_hints
+from triton_lab.notebook.mistakes import declaration_hints, name_hints
 
 
 def hint_for(error: BaseException) -> str:
     """A sentence on how to fix ``error``, raised by a launch; "" if we know none."""
     if "triton" not in sys.modules:
         return ""
-    return next((hint for hint in (rule(error) for rule in _RULES) if hint), "")
+    return next((hint for hint in (rule(error) for rule in (*_RULES, *name_hints.HINTS)) if hint), "")
+
+
+def in_the_kernels_name(error: BaseException) -> str:
+    """The message of ``error``. Python names a function that Triton generates for each launch; the user knows the
+    kernel.
+    """
+    kernel = next((kernel.__name__ for kernel, _unused, _unused in _launches(error)), "dynamic_func")
+    return re.sub(r"^dynamic_func\(", f"{kernel}(", str(error)) if "triton" in sys.modules else str(error)
+
+
+def is_of_a_launch(error: BaseException) -> bool:
+    """Whether we have a hint for ``error`` that speaks of kernels and launches, and not only of names."""
+    return "triton" in sys.modules and any(rule(error) for rule in _RULES)
 
 
 def _no_memory(error: BaseException) -> str:
@@ -32,7 +43,9 @@ def _no_memory(error: BaseException) -> str:
     for _unused, given, _unused in _launches(error):
         for name, value in given.items():
             if isinstance(value, list):
-                return _("argument {name} is a list. Pass torch.tensor({name2}).").format(name=repr(name), name2=name)
+                return _(
+                    "argument {name} is a list, but a kernel needs a tensor. Pass torch.tensor(...) of it."
+                ).format(name=repr(name))
             if isinstance(value, torch.Tensor) and value.layout != torch.strided:
                 kind = str(value.layout).removeprefix("torch.")
                 return _(
@@ -90,7 +103,10 @@ def _signature(kernel: Any) -> str:
 
 
 def _too_many(error: BaseException) -> str:
-    found = re.fullmatch(r"dynamic_func\(\) (?:takes (\d+) .*arguments? but (\d+) .*given|got multiple .*)", str(error))
+    found = re.fullmatch(
+        r"dynamic_func\(\) (?:takes (\d+) .*arguments? but (\d+) .*given|got multiple values for argument '(\w+)')",
+        str(error),
+    )
     if not isinstance(error, TypeError) or found is None:
         return ""
     for kernel, _unused, _unused in _launches(error):
@@ -98,8 +114,8 @@ def _too_many(error: BaseException) -> str:
             return _("{signature}: it takes {arguments}, and the launch passes {found}").format(
                 signature=_signature(kernel), arguments=count(int(found[1]), "argument"), found=found[2]
             )
-        return _("{signature}: the launch passes an argument twice, by position and by name").format(
-            signature=_signature(kernel)
+        return _("{signature}: the launch passes {name} twice, by position and by name. Remove one of them.").format(
+            signature=_signature(kernel), name=found[3]
         )
     return ""
 
@@ -125,7 +141,20 @@ def _warps(error: BaseException) -> str:
 def _not_launched(error: BaseException) -> str:
     if not isinstance(error, RuntimeError) or "Cannot call @triton.jit'd outside of the scope" not in str(error):
         return ""
-    return _("a kernel is launched over a grid of programs. Write kernel[(programs,)](...), not kernel(...).")
+    for name, args in _called(error):
+        grid = args[0] if args and isinstance(args[0], (tuple, list)) else None
+        return _("a kernel is launched over a grid of programs. Write {name}[{grid}](...), not {name}(...).").format(
+            name=name, grid="(programs,)" if grid is None else tuple(grid)
+        )
+    return ""
+
+
+def _called(error: BaseException) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """The kernels that were called as functions, each with its arguments."""
+    for frame, _unused in traceback.walk_tb(error.__traceback__):
+        kernel, args = frame.f_locals.get("self"), frame.f_locals.get("args", ())
+        if frame.f_code.co_name == "__call__" and hasattr(kernel, "__name__"):
+            yield kernel.__name__, args
 
 
 def _strange_argument(error: BaseException) -> str:
@@ -204,35 +233,6 @@ def _around(error: BaseException) -> Iterator[Any]:
             yield frame.f_locals["self"]
 
 
-def _no_kernel(error: BaseException) -> str:
-    """The hint for ``f[grid](...)`` of a plain function, or of a tensor that has taken the kernel's name."""
-    import torch
-
-    name, value = _indexed(error)
-    if isinstance(value, types.FunctionType):
-        return _("{name} is a plain Python function. A kernel has @triton.jit above its `def`.").format(name=name)
-    if isinstance(value, torch.Tensor):
-        return _("{name} is a tensor here, not a kernel. Another cell or line may have assigned it.").format(name=name)
-    return ""
-
-
-def _indexed(error: BaseException) -> tuple[str, Any]:
-    """``f`` of the call ``f[...](...)`` at which the innermost frame failed: its text and its value."""
-    frames = list(traceback.walk_tb(error.__traceback__))
-    if not isinstance(error, (TypeError, IndexError)) or not frames:
-        return "", None
-    frame, line = frames[-1]
-    known = {**frame.f_globals, **frame.f_locals}
-    with contextlib.suppress(SyntaxError):
-        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
-        for node in ast.walk(tree):
-            match node:
-                case ast.Call(func=ast.Subscript(value=ast.Name(id=name)), lineno=first, end_lineno=last):
-                    if first <= line <= (last or first) and name in known:
-                        return name, known[name]
-    return "", None
-
-
 def _no_gpu(error: BaseException) -> str:
     """The hint for tensors of the GPU on a machine that has none."""
     if "Torch not compiled with CUDA" not in str(error) and "Found no NVIDIA driver" not in str(error):
@@ -276,6 +276,7 @@ def _changed_global(error: BaseException) -> str:
 
 _RULES: tuple[Callable[[BaseException], str], ...] = (
     *declaration_hints.HINTS,
+    name_hints.no_kernel,
     _no_memory,
     _missing,
     _too_many,
@@ -286,7 +287,6 @@ _RULES: tuple[Callable[[BaseException], str], ...] = (
     _grid,
     _asked_by_another_name,
     _tuned,
-    _no_kernel,
     _no_gpu,
     _no_source,
     _changed_global,

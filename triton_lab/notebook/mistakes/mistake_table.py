@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from triton_lab.localization import N_, _
 from triton_lab.notebook.mistakes import (
+    call_arguments,
     compile_time,
     constant_sizes,
     containers,
@@ -164,6 +165,10 @@ _CONSTANTS = (
 
 # The particular first: a rule may decline, and the next one is asked.
 RULES = (
+    Rule(
+        r"create_(?:reduce|scan)\(\): incompatible function arguments|`_semantic` argument must be provided",
+        call_arguments.axis_of_a_value,
+    ),
     *members.RULES,
     *containers.RULES,
     *compile_time.RULES,

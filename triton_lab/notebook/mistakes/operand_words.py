@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -77,6 +78,15 @@ def parameters(function: ast.expr, refusal: Refusal) -> list[str]:
         names = list(inspect.signature(getattr(value, "fn", value)).parameters)
         return [name for name in names if name[0] != "_" and not (bound and name == "self")]
     return []
+
+
+def meaning(refusal: Refusal, parameter: str) -> str:
+    """What the manual of Triton says of a parameter of the called function; "" if it says nothing."""
+    if not isinstance(refusal.node, ast.Call):
+        return ""
+    value, _known = resolved(refusal.node.func, refusal.kernel)
+    found = re.search(rf":param {parameter}: *(.*?)(?=\n\s*(?::|\n)|\Z)", inspect.getdoc(value) or "", re.DOTALL)
+    return "" if found is None else " ".join(re.sub(r":\w+:(?=`)", "", found[1]).split())
 
 
 def usage(refusal: Refusal) -> str:

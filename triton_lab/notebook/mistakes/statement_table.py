@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_lab.localization import N_
-from triton_lab.notebook.mistakes import unknown_names, unsupported_python
+from triton_lab.notebook.mistakes import call_arguments, unsupported_python
 from triton_lab.notebook.mistakes.diagnostic import Rule, says
 
 _NONE = r"'NoneType' object has no attribute|cannot convert None of type|unsupported operand .*'NoneType'"
@@ -137,7 +137,7 @@ RULES = (
     says(
         r"'tuple' object has no attribute dtype|language\.core\.tuple'> to tensor"
         r"|'int' object has no attribute 'values'",
-        N_("`{code}`: one side is a tuple, but must be a number or a block"),
+        N_("`{code}`: one side is a tuple, but must be a number or a block ({operands})"),
         N_("If you passed a shape, use one size: pass x.shape[0], or write shape[0] in the kernel."),
     ),
     Rule(_NONE, unsupported_python.nothing_returned),
@@ -156,13 +156,14 @@ RULES = (
         N_("`{code}` calls an object that is not a function"),
         N_("Only functions of tl and those with @triton.jit are called in a kernel."),
     ),
-    says(
+    Rule(
         r"TypeError: (?!dynamic_func).*missing (?:a|\d+) required (?:[\w-]+ )?arguments?: (.*)",
-        N_("`{code}` lacks the argument {first}"),
-        N_("Pass it."),
+        call_arguments.lacking,
     ),
-    Rule(r"TypeError: (?:too many positional arg|\w+\(\) takes \d+ positional arguments? but)", unknown_names.too_many),
-    Rule(r"TypeError: .*got an unexpected keyword argument '(\w+)'", unknown_names.keyword),
+    Rule(
+        r"TypeError: (?:too many positional arg|\w+\(\) takes \d+ positional arguments? but)", call_arguments.too_many
+    ),
+    Rule(r"TypeError: .*got an unexpected keyword argument '(\w+)'", call_arguments.keyword),
     says(
         r"cannot unpack non-iterable|'tensor' object has no attribute 'values'",
         N_("`{code}`: one value cannot be unpacked into several names"),

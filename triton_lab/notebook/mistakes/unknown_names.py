@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from triton_lab.localization import N_, _, translated
-from triton_lab.messages import a, count
+from triton_lab.messages import a
 from triton_lab.notebook.mistakes.assignments import around, bindings, bound_names, holds, reaching
 from triton_lab.notebook.mistakes.diagnostic import Told
 from triton_lab.notebook.mistakes.front_end_error import Refusal, written
-from triton_lab.notebook.mistakes.operand_words import parameters, resolved
+from triton_lab.notebook.mistakes.operand_words import resolved
 from triton_lab.notebook.mistakes.replacements import instead_of
 from triton_lab.notebook.mistakes.type_names import value_told
 
@@ -33,7 +33,7 @@ def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return _of_list(name, refusal) or _of_python(name)
     if name in ("inf", "nan"):
         return Told(_("`{name}` is not defined").format(name=name), f'Write float("{name}").')
-    near = _near(name, _reachable(refusal))
+    near = nearest(name, _reachable(refusal))
     message = f"`{name}` is not defined" + (f": did you mean `{near}`?" if near else "")
     advice = "" if near else _("Give it a value above this line, or pass it as an argument of the kernel.")
     return Told(message, advice)
@@ -157,7 +157,7 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if owner == "module":
         module, _unused = resolved(node.value, refusal.kernel)
         short = written(node.value)
-        near = _near(name, [each for each in dir(module) if not each.startswith("_")]) if module is not None else ""
+        near = nearest(name, [each for each in dir(module) if not each.startswith("_")]) if module is not None else ""
         instead = instead_of(name)
         misspelt = difflib.get_close_matches(name, [near], cutoff=0.85)  # a type may be: tl.flaot
         if near and (not instead or misspelt):
@@ -171,7 +171,7 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
         if isinstance(node.value, ast.Name) and (hidden := _hidden_module(node.value.id, name, refusal)):
             return hidden
         instead = instead_of(name)
-        near = "" if instead else _near(name, [each for each in dir(tl.tensor) if not each.startswith("_")])
+        near = "" if instead else nearest(name, [each for each in dir(tl.tensor) if not each.startswith("_")])
         whose = f"`{written(node.value)}`"
         if isinstance(node.value, ast.Name) and node.value.id in refusal.scope:
             whose += f" is {value_told(refusal.scope[node.value.id])} and"
@@ -237,38 +237,6 @@ def called_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
     return Told(message, _sentence(instead_of(name)) or "Remove the parentheses.")
 
 
-# torch's names for arguments of functions that Triton has, too.
-_TORCHS = {"dim": "axis", "keepdim": "keep_dims"}
-
-
-def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A keyword that the called function does not have."""
-    call = refusal.node.iter if isinstance(refusal.node, ast.For) else refusal.node
-    if not isinstance(call, ast.Call):
-        return None
-    function, name = call.func, found[1]
-    known = parameters(function, refusal)
-    near = _TORCHS.get(name) or _near(name, known)
-    message = _("{function} has no argument `{name}`").format(function=written(function), name=name) + (
-        f": did you mean `{near}`?" if near else ""
-    )
-    return Told(message, _("Its arguments are {known}.").format(known=", ".join(known)) if known else "")
-
-
-def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A call of a helper with too many arguments."""
-    if not isinstance(refusal.node, ast.Call):
-        return None
-    known = parameters(refusal.node.func, refusal)
-    takes = f"{written(refusal.node.func)} takes {', '.join(known) or 'none'}"
-    return Told(
-        _("the call passes {arguments}, but {takes}").format(
-            arguments=count(len(refusal.node.args), "argument"), takes=takes
-        ),
-        "Remove the others.",
-    )
-
-
 def not_compiled(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """A function that Triton cannot compile, because it lacks ``@triton.jit`` or is not written in Python."""
     for node in ast.walk(refusal.kernel.tree):
@@ -319,7 +287,7 @@ def _usable(value: Any) -> bool:
     return isinstance(value, (types.ModuleType, JITCallable, constexpr)) or of_triton
 
 
-def _near(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """The name most similar to ``name``, or ""."""
     known = list(names)
     found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)

@@ -85,3 +85,31 @@ def test_many_holes_are_counted_and_the_first_hundred_listed() -> None:
     (found,) = unwritten(launches[0])
     assert found.count == 500
     assert found.elements.tolist() == list(range(1, 200, 2))
+
+
+@triton.jit
+def paired_kernel(out_ptr, N, SIDE: tl.constexpr, BOX: tl.constexpr):
+    rows = tl.program_id(0) * SIDE + tl.arange(0, SIDE)
+    columns = tl.program_id(1) * SIDE + tl.arange(0, SIDE)
+    offsets = rows[:, None] * N + columns[None, :] if BOX else rows * N + columns
+    tl.store(out_ptr + offsets, 1)
+
+
+@pytest.mark.parametrize("shape", [(16, 16), (32, 16), (16, 48), (2, 16, 16)])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_diagonal_is_told_as_one(shape: tuple[int, ...], parts: int, wording: Wording) -> None:
+    with triton_lab.record(parts=parts) as launches:
+        for box in (False, True):
+            out = torch.empty(shape)
+            paired_kernel[(1, shape[-1] // 16)](out, shape[-1], SIDE=16, BOX=box)
+    (found,) = unwritten(launches[0])
+    wording(found.hint, name="out_ptr")
+    assert not any("diagonal" in one.hint for one in unwritten(launches[1])), "whole tiles"
+
+
+def test_single_columns_and_short_diagonals_are_none() -> None:
+    with triton_lab.record() as launches:
+        fill_kernel[(1,)](torch.empty(8, 8), 0, 64, 8, BLOCK=8)  # column 0
+        fill_kernel[(1,)](torch.empty(8, 8), 0, 1, 1, BLOCK=8)  # one element
+        fill_kernel[(1,)](torch.empty(8, 8), 0, 64, 2, BLOCK=32)  # every other column
+    assert [["diagonal" in one.hint for one in unwritten(launch)] for launch in launches] == [[False]] * 3

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.ir import Op
+from triton_lab.launch.access import elements_at
 from triton_lab.launch.access_footprint import tensor_bytes
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Ints, Ranges
@@ -29,6 +30,7 @@ from triton_lab.messages import number
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
+_MOST = 1 << 20  # elements of a tensor in which diagonals are looked for
 _MEND = N_(
     "If another launch writes the rest, ignore this. Otherwise start triton.cdiv(n, BLOCK) programs for n elements, "
     "and do not mask off lanes of existing elements."
@@ -84,13 +86,39 @@ def _findings(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> I
             _("{count} of {every} were not written, neither by this launch nor before, the first at {place}").format(
                 place=place, count=number(count), every=every
             ),
-            translated(_MEND),
+            _on_diagonals(writes, argument) or translated(_MEND),
             op=op,
             argument=argument,
             count=count,
             elements=numbers,
             extent=stretches(first, first + counts),
         )
+
+
+def _on_diagonals(writes: Sequence[Write], argument: Argument) -> str:
+    """The hint for ``row * N + column`` of two blocks of one axis each; "" if the elements stored are others.
+
+    Then lane k stores row k and column k: no element stored has a neighbour in its row or column that is stored, and
+    most have one on the diagonal.
+    """
+    if len(argument.shape) < 2 or math.prod(argument.shape) > _MOST or 0 in argument.strides:
+        return ""
+    box = tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
+    stored = Ranges.joined(write.bytes() for write in writes) & box
+    addresses = np.concatenate(
+        [np.arange(*one, argument.itemsize) for one in zip(stored.start, stored.stop, strict=True)]
+    )
+    numbers = elements_at(addresses - argument.address, argument)
+    there = np.zeros(argument.shape, np.bool_)
+    there.ravel()[numbers[numbers >= 0]] = True
+    neighbours = (there[..., 1:] & there[..., :-1]).any() or (there[..., 1:, :] & there[..., :-1, :]).any()
+    diagonal = int(np.count_nonzero(there[..., 1:, 1:] & there[..., :-1, :-1]))
+    if neighbours or 2 * diagonal < np.count_nonzero(there) or not diagonal:
+        return ""
+    return _(
+        "The elements stored lie on a diagonal of {name}: each lane takes its number as row and as column. "
+        "For all pairs of rows and columns, write rows[:, None] and columns[None, :]."
+    ).format(name=argument.name)
 
 
 def _elements(left: Ranges, argument: Argument) -> tuple[Ints, Ints]:

@@ -13,6 +13,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from tests.wordings import Wording
+from triton_lab.backend.plugin import recorders
 from triton_lab.interpreter.kernel_errors import KernelError, StepLimit
 from triton_lab.notebook.cell.magic_options import VIEWS, usage
 from triton_lab.notebook.cell.status_text import environment
@@ -271,6 +272,25 @@ def test_a_helper_of_a_launched_kernel_is_no_kernel_that_was_left_out(
 def test_a_message_of_pythons_names_the_kernel(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
     assert not run("%%triton cpu\nscale[(1,)](x, BLOCK=8)").success
     assert "TypeError: scale() missing" in shell.error() and "dynamic_func" not in shell.error()
+
+
+def test_launches_that_were_not_recorded_are_told_at_each_run_and_are_launches(
+    shell: SimpleNamespace, capfd: pytest.CaptureFixture[str], wording: Wording
+) -> None:
+    """On a GPU a kernel runs whose inline PTX the CPU target does not know."""
+    shell.names["launch_on_the_gpu"] = lambda: (
+        [each.missed("asm", "no CPU runs it") for each in recorders.recorders.hearing()] and None
+    )
+    for _ in range(2):
+        shell.cell("%%triton cpu\nlaunch_on_the_gpu()")
+        out, err = capfd.readouterr()
+        wording(out, kernel="asm", reason="no CPU runs it")
+        assert not err
+
+
+def test_a_cell_magic_below_other_lines_says_where_it_belongs(shell: SimpleNamespace, wording: Wording) -> None:
+    assert not shell.cell("# first\n%%triton cpu\nx = None").success
+    wording(shell.error())
 
 
 def test_a_limit_stops_a_loop_that_does_not_end(run: Callable[[str], Any], shell: SimpleNamespace) -> None:

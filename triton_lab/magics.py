@@ -55,6 +55,7 @@ def offer(shell: Any) -> None:
     compiled_kernel_text.offer(shell)
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
+    shell.register_magic_function(_below_others, "line", "%triton")
     if _help_alone not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_help_alone)
 
@@ -112,6 +113,7 @@ def unregister(shell: Any) -> None:
     """Remove the magics from a shell."""
     for kind in ("cell", "line"):
         shell.magics_manager.magics[kind].pop("triton", None)
+    shell.magics_manager.magics["line"].pop("%triton", None)
     if _help_alone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_alone)
     from triton_lab.launch.recording import progress_callback
@@ -157,6 +159,18 @@ def triton_line(line: str) -> None:
         )
 
 
+def _below_others(line: str) -> None:
+    """What IPython takes ``%%triton`` for below other lines of a cell: a line magic by that name."""
+    __tracebackhide__ = True
+    from triton_lab.notebook.cell import error_display, magic_options
+
+    raise error_display.plain(
+        magic_options.UsageError(
+            _("%%triton must be the first line of its cell. Move it to the top, above comments too.")
+        )
+    )
+
+
 def _engine(name: str = "") -> None:
     """Choose an engine for later launches, or print the active one and what it ran. Raises ValueError."""
     from triton_lab.backend.targets.loop_and_memory_limits import limits
@@ -198,6 +212,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton import knobs
 
     from triton_lab.backend.targets.active_target import TargetError
+    from triton_lab.launch.recording.launch_list import Launches
     from triton_lab.launch.recording.record import record
     from triton_lab.launch.recording.unrecordable import NotRecorded
     from triton_lab.notebook.cell import error_display
@@ -224,12 +239,13 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             said = stack.enter_context(hushed())
             stack.enter_context(stopping())
             # Launches in Triton's interpreter cannot be recorded: the cell runs, and a note says so.
-            launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record(time=True))
+            launches = Launches() if knobs.runtime.interpret else stack.enter_context(record(time=True))
+            launches.warns = False  # Python gives the same warning once, and the cell tells of each run
             result = cell.run(shell, body)
             session.note(launches, *of_cell(shell))
     except (TargetError, NotRecorded) as error:
         raise error_display.plain(error) from None
-    for note in notes:
+    for note in (*notes, *launches.unseen):
         print(note)
     failed = None if result.error is None else error_display.clear(result.error, result.filename)
     refused = compile_cell(launches, chosen, sign, result.filename) if chosen.gpus and failed is None else None
@@ -249,7 +265,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     defined = {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
     if failed is None and launches:
         show_other_launches(defined, before, [launch.kernel for launch in launches])
-    elif failed is None:
+    elif failed is None and not launches.unseen:
         show_no_launch(defined)
     if failed is not None:
         mark(failed, result.filename)

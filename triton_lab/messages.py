@@ -160,6 +160,17 @@ def programs(numbers: Iterable[int], grid: Sequence[int]) -> str:
     return who(different[0], grid) + and_others(len(different) - 1)
 
 
+def shared_place(numbers: Iterable[int], grid: Sequence[int]) -> str:
+    """The axes of the grid along which these programs stand at one place: ``z = 4``; "" if there are none."""
+    x, y, _z = (*grid, 1, 1)[:3]
+    places = [(number % x, number // x % y, number // (x * y)) for number in numbers]
+    told = []
+    for axis, size, along in zip("xyz", grid, zip(*places, strict=True), strict=False):
+        if size > 1 and len(set(along)) == 1:
+            told.append(f"{axis} = {along[0]}")
+    return _(" and ").join(told) if len(places) > 1 else ""
+
+
 def program_range(first: int, last: int, grid: Sequence[int]) -> str:
     """``programs (0, 0, 0) to (7, 0, 0)``, by number, for the middle of a sentence."""
     if first == last:

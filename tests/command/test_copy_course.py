@@ -7,12 +7,15 @@ import os
 import stat
 from pathlib import Path
 
+import nbformat
 import pytest
+from jupyter_client.kernelspec import KernelSpecManager
+from nbclient import NotebookClient
 
 from tests.wordings import Wording
 from triton_lab.command import copy_course
 from triton_lab.command.main import LANGUAGES
-from triton_lab.course.edition import as_file, student
+from triton_lab.course.edition import as_file, at_home, student
 from triton_lab.course.translation import LANGUAGES as TRANSLATIONS
 from triton_lab.course.translation import catalogues
 
@@ -22,7 +25,8 @@ NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 def notebook(told: str) -> str:
     """The text of a notebook of one cell."""
-    return as_file({"cells": [{"cell_type": "markdown", "metadata": {}, "source": told}], "metadata": {}}).decode()
+    made = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": told}], "metadata": {}}
+    return as_file(at_home(made)).decode()
 
 
 @pytest.fixture
@@ -44,9 +48,22 @@ def test_the_whole_course_is_copied_and_nothing_else(tmp_path: Path) -> None:
     done = copy_course.put(tmp_path / "kurs" / "größe", solutions=True)
     assert names(done.added) == NAMES and not done.renewed and not done.kept
     for path in done.added:
-        assert path.read_bytes() == (ROOT / "notebooks" / path.name).read_bytes()
+        assert (
+            json.loads(path.read_text())["cells"] == json.loads((ROOT / "notebooks" / path.name).read_text())["cells"]
+        )
     assert sorted(os.listdir(tmp_path / "kurs" / "größe")) == [copy_course.MANIFEST, *NAMES]
     assert copy_course.FIRST in NAMES
+
+
+def test_a_copy_has_the_metadata_that_jupyterlab_gives_it(tmp_path: Path) -> None:
+    """It counts a notebook as changed whose kernel has another name, or another Python."""
+    empty = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "?"}})
+    NotebookClient(empty).execute()
+    for solutions in (True, False):
+        first, *_rest = copy_course.put(tmp_path / str(solutions), solutions=solutions).added
+        told = json.loads(first.read_text())["metadata"]
+        assert told["language_info"] == empty.metadata.language_info
+        assert told["kernelspec"]["display_name"] == KernelSpecManager().get_kernel_spec("python3").display_name
 
 
 def test_doing_it_again_changes_nothing(tmp_path: Path, installed: Path) -> None:
@@ -199,5 +216,5 @@ def test_every_notebook_has_a_title(installed: Path) -> None:
     found = [copy_course.title(ROOT / "notebooks" / name) for name in NAMES]
     assert len(set(found)) == len(NAMES) and all(len(each) > 5 for each in found)
     path = installed / "00_one.ipynb"
-    path.write_text(json.dumps({"cells": [{"source": ["no heading"]}]}))
+    path.write_text(json.dumps({"cells": [{"source": ["no heading"]}], "metadata": {}}))
     assert copy_course.title(path) == "00_one"

@@ -30,7 +30,7 @@ def executed(source: Path) -> nbformat.NotebookNode:
     notebook = jupytext.read(source)
     # A pair that differs in anything is refused by a JupyterLab with jupytext: readers get a notebook by itself.
     notebook.metadata.pop("jupytext", None)
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     for index, cell in enumerate(notebook.cells):
         # jupytext draws ids at random: numbered ones keep the diff of a new run small.
         cell.id = f"cell-{index}"

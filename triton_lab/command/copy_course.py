@@ -43,11 +43,12 @@ def notebooks() -> list[Path]:
 
 
 def content(notebook: Path, language: str = ENGLISH, solutions: bool = True) -> bytes:
-    """The bytes of a notebook in a language; without ``solutions``, stubs replace those of its exercises.
+    """The bytes of a notebook in a language, for the Python of here; without ``solutions``, stubs replace those of its
+    exercises.
 
     A notebook that is not translated is in English.
     """
-    from triton_lab.course.edition import as_file, read, stripped
+    from triton_lab.course.edition import as_file, at_home, read, stripped
 
     made = None
     if language != ENGLISH:
@@ -56,7 +57,7 @@ def content(notebook: Path, language: str = ENGLISH, solutions: bool = True) -> 
         made = edition(notebook, language)
     if not solutions:
         made = stripped(made or read(notebook), notebook.stem)
-    return as_file(made) if made else notebook.read_bytes()
+    return as_file(at_home(made or read(notebook)))
 
 
 def title(notebook: Path, language: str = ENGLISH) -> str:

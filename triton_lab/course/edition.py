@@ -68,6 +68,20 @@ def read(path: Path) -> Notebook:
     return notebook
 
 
+def at_home(notebook: Notebook) -> Notebook:
+    """The notebook with the metadata that JupyterLab would give it here: else to open it would be to change it."""
+    try:
+        from ipykernel.ipkernel import IPythonKernel
+        from ipykernel.kernelspec import get_kernel_dict
+    except ModuleNotFoundError:  # no kernel is here to open it with
+        return notebook
+    made = get_kernel_dict()
+    told = notebook["metadata"]
+    spec = {"display_name": made["display_name"], "language": made["language"], "name": "python3"}
+    language = {**told.get("language_info", {}), **IPythonKernel.language_info}
+    return {**notebook, "metadata": {**told, "kernelspec": spec, "language_info": language}}
+
+
 def as_file(notebook: Notebook) -> bytes:
     """The bytes of a notebook's file."""
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()

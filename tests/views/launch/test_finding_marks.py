@@ -318,6 +318,24 @@ def test_programs_that_do_nothing_are_outlined_in_the_grid(wording: Wording) -> 
     wording(next(mark.text for mark in grid.marks if mark.text.startswith("2 programs")), programs="2 programs")
 
 
+@triton.jit
+def deep_kernel(x_ptr, width, BLOCK: tl.constexpr):
+    column = tl.program_id(2) * BLOCK + tl.arange(0, BLOCK)
+    row = tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)
+    tl.store(x_ptr + row * width + column, 1.0, mask=column < width)
+
+
+def test_all_programs_that_do_nothing_are_outlined_with_what_they_share(wording: Wording) -> None:
+    """240 of them; a finding lists the first hundred."""
+    launch = recorded(lambda: deep_kernel[(12, 20, 5)](torch.zeros(240, 30), 30, BLOCK=8))
+    (idle,) = (one for one in launch.findings if one.kind == "idle-program")
+    wording(idle.message, place="z = 4", others="239 others", grid="1,200 programs")
+    grid = launch.plot.grid().heatmaps[0]
+    (mark,) = grid.marks
+    assert outlined(grid, mark.text) == set(range(960, 1200))
+    wording(mark.text, programs="240 programs", place="z = 4")
+
+
 def test_the_grid_of_a_stopped_launch_says_where_its_programs_were(wording: Wording) -> None:
     grid = past().plot.grid()
     (stopped,) = grid.text().split("\n")[1:]

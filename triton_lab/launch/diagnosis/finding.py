@@ -70,8 +70,8 @@ class Finding:
     ``ends``: for a wrong value that is in no argument's memory, the arguments and elements to which it was stored, at
     most a million elements.
     ``extent``, (stretches, 2): all affected elements of the argument, counted as in ``elements``. A stretch goes from
-    its first number up to, but without, its second; stretches ascend and do not touch. It is empty if the check does
-    not know them, or if there would be more than a million.
+    its first number up to, but without, its second; stretches ascend and do not touch. Without an argument, they are
+    of programs. It is empty if the check does not know them, or if there would be more than a million.
     ``file``: the file of ``line``, if that is a notebook cell or another file than the kernel's.
 
     >>> with lab.record() as launches:

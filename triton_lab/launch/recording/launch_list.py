@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Launches(list[Launch], RichDisplay):
     """The recorded launches. As the last value of a cell it is a table by kernel, from which any card can be opened.
 
-    ``unseen`` describes the launches that could not be recorded.
+    ``unseen`` describes the launches that could not be recorded; ``warns`` says whether each is warned of at once.
 
     >>> launches.plot().title()
     '1 launch of 1 kernel'
@@ -27,6 +27,7 @@ class Launches(list[Launch], RichDisplay):
     def __init__(self, launches: Iterable[Launch] = ()) -> None:
         super().__init__(launches)
         self.unseen: list[str] = []
+        self.warns = True
         self.elsewhere: Forked | None = None
 
     def plot(self) -> LaunchTable:

@@ -118,7 +118,8 @@ class LaunchRecorder(Recorder):
         self.launches.unseen.append(
             _("the launch of {kernel} was not recorded: {reason}").format(kernel=kernel, reason=reason)
         )
-        warnings.warn(self.launches.unseen[-1], LaunchNotRecorded, stacklevel=2)
+        if self.launches.warns:
+            warnings.warn(self.launches.unseen[-1], LaunchNotRecorded, stacklevel=2)
 
     def timing(self) -> float:
         return 0.0 if self.clock is None else self.clock.room()
@@ -334,4 +335,5 @@ def record(
                 yield launches
             finally:
                 for what in launched_elsewhere(launches):
-                    warnings.warn(what, LaunchNotRecorded, stacklevel=4)
+                    if launches.warns:
+                        warnings.warn(what, LaunchNotRecorded, stacklevel=4)

@@ -101,7 +101,7 @@ class HeldOutput:
 
 def _worded(warning: str) -> str:
     """A warning of Triton's front end in our words, if we have some."""
-    if not warning.startswith("Logical operators 'and' and 'or' are deprecated for non-scalar tensors"):
+    if not warning.startswith("Logical operators 'and'"):
         return warning
     return _(
         "`and` and `or` take single conditions, not blocks; Triton will refuse this. Write & and |, with each "

@@ -14,15 +14,15 @@ from triton_lab.localization import _
 from triton_lab.notebook.mistakes.unknown_names import nearest
 
 # The names under which everybody imports a module.
-_IMPORTS = {
-    "tl": "import triton.language as tl",
-    "triton": "import triton",
-    "torch": "import torch",
-    "np": "import numpy as np",
-    "plt": "import matplotlib.pyplot as plt",
-    "lab": "import triton_lab as lab",
-    "math": "import math",
-    "F": "import torch.nn.functional as F",
+_MODULES = {
+    "tl": "triton.language",
+    "triton": "triton",
+    "torch": "torch",
+    "np": "numpy",
+    "plt": "matplotlib.pyplot",
+    "lab": "triton_lab",
+    "math": "math",
+    "F": "torch.nn.functional",
 }
 
 
@@ -31,8 +31,9 @@ def _undefined(error: BaseException) -> str:
     if not isinstance(error, NameError) or not error.name:
         return ""
     name = error.name
-    if name in _IMPORTS:
-        return _("Write `{line}` above, in this cell or in one that has run.").format(line=_IMPORTS[name])
+    if name in _MODULES:
+        line = f"import {_MODULES[name]}" + ("" if _MODULES[name] == name else f" as {name}")
+        return _("Write `{line}` above, in this cell or in one that has run.").format(line=line)
     frame, _line = list(traceback.walk_tb(error.__traceback__))[-1]
     own = {**frame.f_locals, **frame.f_globals}
     meant = nearest(name, [each for each in own if not each.startswith("_")])

@@ -122,7 +122,7 @@ RULES = (
     says(
         r"operator 'MatMult'|'MatMult' object",
         N_("`@` does not multiply blocks in a kernel"),
-        N_("Write tl.dot(a, b)."),
+        N_("Write tl.dot(a, b) for blocks of two axes. For two blocks of one axis, write tl.sum(a * b, 0)."),
     ),
     says(
         r"for \*\*|no attribute '__pow__'",

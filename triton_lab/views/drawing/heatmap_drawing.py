@@ -170,7 +170,7 @@ def _labels(made: Drawing, heatmap: Heatmap, seen: CellFrame, y: float, emphasis
         plain = LIGHT.ground if dimmed else style.hexadecimal(style.palette()[look[0]].tolist())
         crossed = look[3] in (style.CROSS, style.STRIPES)  # patterns on which no word could be read
         if crossed:
-            wide = len(label.text) * style.CHARACTER + 10
+            wide = len(label.text) * style.CHARACTER + 3  # `labels` leaves this room
             made.add(Pixels.flat(across - wide / 2, below - 6, wide, 12, plain))
         # A halo cuts the letters out of an outline below them.
         halo = plain if outlined and not crossed else ""

@@ -197,7 +197,7 @@ def palette(theme: Theme = LIGHT) -> npt.NDArray[np.uint8]:
     table[DIVERGING : DIVERGING + DIVERGING_LEVELS] = ramp(BLUE_RED, DIVERGING_LEVELS)
     for index, hue in enumerate(TENSOR_COLOURS):
         start = TENSOR + TENSOR_LEVELS * index
-        anchors = (_mixed(hue, "#ffffff", 0.8), hue)
+        anchors = (_mixed(hue, theme.ground, 0.8), hue)  # the start of a storage is near the page's ground
         table[start : start + TENSOR_LEVELS] = ramp(anchors, TENSOR_LEVELS)
     table.flags.writeable = False
     return table

@@ -182,18 +182,26 @@ def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
     found = []
     for kind, rule in rules().items():
         which = [one for one in _findings(launch) if one.kind == kind and one.argument is None]
-        programs = np.unique(np.concatenate([one.programs for one in which])) if which else np.zeros(0, np.int64)
+        programs = np.unique(np.concatenate([_programs_of(one) for one in which])) if which else np.zeros(0, np.int64)
         told = rule.programs_mark(len(programs))
         if not told or not len(programs):
             continue
         told = told.format(count=messages.number(len(programs)))
+        place = messages.shared_place(programs.tolist(), launch.grid)
+        if place:
+            told = _("{programs}, all with {place}").format(programs=told, place=place)
         # Some findings count lanes, and list only the first programs.
-        whole = all(one.count <= len(one.programs) for one in which)
+        whole = all(one.count <= len(one.programs) or len(one.extent) for one in which)
         cells = np.unique(shown.cells_at(programs))
         if not whole:
             told = _("{programs}; there are more than are outlined").format(programs=told)
         found.append(outline(told, cells, shown))
     return found
+
+
+def _programs_of(found: Finding) -> Ints:
+    """All programs that a finding about no argument concerns, or the first, if it knows no more."""
+    return np.concatenate([np.arange(*one) for one in found.extent]) if len(found.extent) else found.programs
 
 
 def by_program(launch: Launch) -> bool:

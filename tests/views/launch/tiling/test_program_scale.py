@@ -88,7 +88,8 @@ def test_elements_of_several_programs_have_their_own_mark_in_the_legend(grid: tu
     assert key.style[3] == style.STRIPES and list(key.style) in striped.tolist()
     assert (striped[:, 0] != striped[:, 1]).all()
     if prod(grid) > 12:
-        assert (striped[:, 1:3] == style.GROUND).all(), "the next program's colour is too like this one's"
+        assert (striped[:, 0] == style.GROUND).all(), "a number is read on the ground"
+        assert (striped[:, 1] == striped[:, 2]).all(), "the next program's colour is too like this one's"
 
 
 def test_a_legend_says_how_many_programs_were_looked_at() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from triton_lab import messages
 from triton_lab.ir import effects
 from triton_lab.launch.byte_ranges import Ints
-from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, programs
+from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, programs, stretches
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 _MEND = N_("Start fewer programs: triton.cdiv(number of elements, block size).")
 # If no program does anything, a smaller grid is no remedy.
 _HELD_BACK = N_("The masks and conditions around all loads and stores are false. Check them.")
-_NO_ACCESS = N_("The kernel has no tl.load and no tl.store. Store the result with tl.store: everything else is lost.")
+_NO_ACCESS = N_(
+    "The kernel stores nothing, and a compiler leaves out all that is not stored, loads too. Store the result with "
+    "tl.store."
+)
 
 
 class IdleProgramRule(WholeRule):
@@ -68,13 +71,17 @@ def _findings(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
             return
         mend = translated(_HELD_BACK) if any(map(effects.is_access, operations)) else translated(_NO_ACCESS)
     verb = messages.noun(len(numbers), "touches", "touch")
+    told, place = programs(launch, numbers), messages.shared_place(numbers.tolist(), launch.grid)
+    if place:
+        told = _("{programs}, all with {place},").format(programs=told, place=place)
     yield finding(
         launch,
         IdleProgramRule.kind,
         _("{programs} {verb} no memory; the grid has {all}").format(
-            programs=programs(launch, numbers), verb=verb, all=messages.count(launch.programs, "program")
+            programs=told, verb=verb, all=messages.count(launch.programs, "program")
         ),
         mend,
         count=len(numbers),
         programs=numbers[:LISTED],
+        extent=stretches(numbers, numbers + 1),
     )

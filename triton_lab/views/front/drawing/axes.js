@@ -191,7 +191,7 @@ function write(context, heatmap, cell, text, x, y) {
   const plain = dimmed ? theme.ground : ground;
   if (crossed) {
     // On crosses and stripes no word could be read.
-    const wide = context.measureText(text).width + 10;
+    const wide = text.length * CHARACTER + 3; // as much as there was room for
     context.fillStyle = plain;
     context.fillRect(x - wide / 2, y - 6.5, wide, 12);
   }

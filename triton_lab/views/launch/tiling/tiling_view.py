@@ -199,9 +199,11 @@ class Tiling(View):
         several = cells.touches.several[cells.class_of, list(LAYERS).index(layer)]
         styles = self._styles(active)
         styles[:, 3] = np.where(several, style.STRIPES, style.PLAIN)
-        # Neighbours on a ramp are too alike for stripes of both, and three colours cannot stand for many programs.
+        # Neighbours on a ramp are too alike for stripes of both, and three colours cannot stand for many programs: such
+        # elements are bright, for a number to be read on them, with stripes in the colour of the first.
         plain = several & ((count > STRIPED) | (self.programs > len(style.PROGRAM_COLOURS)))
-        styles[plain, 1:3] = style.GROUND
+        styles[plain, 1:3] = styles[plain, :1]
+        styles[plain, 0] = style.GROUND
         styles[count == 0] = UNTOUCHED
         styles[(count == 0) & masked] = MASKED
         styles[np.isin(cells.state, (ERROR_STATE, STOPPED_STATE)) & (count > 0)] = OUTSIDE
@@ -394,7 +396,7 @@ class Tiling(View):
 
 def _coloured(styles: npt.NDArray[np.uint16]) -> list[int]:
     """The programs that are drawn in colours of their own: as areas, or as stripes of each program of an element."""
-    striped, counted = styles[:, 3] == style.STRIPES, styles[:, 1] == style.GROUND
+    striped, counted = styles[:, 3] == style.STRIPES, styles[:, 0] == style.GROUND
     drawn = np.append(styles[~(striped & counted), 0], styles[striped & ~counted, :3].reshape(-1)).astype(np.int64)
     programs = distinct(drawn) - style.PROGRAM
     found: list[int] = programs[(programs >= 0) & (programs < len(style.PROGRAM_COLOURS))].tolist()

@@ -153,8 +153,8 @@ def _called(error: BaseException) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """The kernels that were called as functions, each with its arguments."""
     for frame, _unused in traceback.walk_tb(error.__traceback__):
         kernel, args = frame.f_locals.get("self"), frame.f_locals.get("args", ())
-        if frame.f_code.co_name == "__call__" and hasattr(kernel, "__name__"):
-            yield kernel.__name__, args
+        if frame.f_code.co_name == "__call__" and "__name__" in getattr(kernel, "__dict__", {}):
+            yield str(vars(kernel)["__name__"]), args
 
 
 def _strange_argument(error: BaseException) -> str:

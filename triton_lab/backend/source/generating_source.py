@@ -26,7 +26,7 @@ _KERNEL = re.compile(r"((?:^#[^\n]*\n)*)^\w+ = async_compile\.triton\('\w+', '''
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class GeneratingLine:
     """A line of another program: its ``file``, its number from 1, and its text without the indent."""
 
     file: str
@@ -34,7 +34,7 @@ class Origin:
     text: str
 
 
-def origins(function: Any, line: int) -> Sequence[Origin]:
+def origins(function: Any, line: int) -> Sequence[GeneratingLine]:
     """The lines that line ``line`` of a kernel's file was made from; none if nothing generated the kernel."""
     text: Sequence[str] = function.raw_src
     first = function.starting_line_number
@@ -44,7 +44,7 @@ def origins(function: Any, line: int) -> Sequence[Origin]:
     return found or tuple(_of_inductor("".join(text), line - first))
 
 
-def _of_helion(text: Sequence[str], offset: int) -> Iterator[Origin]:
+def _of_helion(text: Sequence[str], offset: int) -> Iterator[GeneratingLine]:
     """The comment above a line, or the first of several: a statement may have several lines.
 
     Above a loop, Helion names the loop and then the first statement in it.
@@ -57,7 +57,7 @@ def _of_helion(text: Sequence[str], offset: int) -> Iterator[Origin]:
         above -= 1
     comment = _HELION.match(text[above])
     if comment is not None:
-        yield Origin(comment[1], int(comment[2]), comment[3].strip())
+        yield GeneratingLine(comment[1], int(comment[2]), comment[3].strip())
 
 
 def _opens(comment: str) -> bool:
@@ -66,7 +66,7 @@ def _opens(comment: str) -> bool:
     return found is not None and found[3].rstrip().endswith(":")
 
 
-def _of_inductor(text: str, offset: int) -> Iterator[Origin]:
+def _of_inductor(text: str, offset: int) -> Iterator[GeneratingLine]:
     for wrapper in _wrappers():
         for remarks, body in _kernels(wrapper):
             if text.strip() in body:
@@ -74,17 +74,17 @@ def _of_inductor(text: str, offset: int) -> Iterator[Origin]:
                 return
 
 
-def _remarked(remarks: str, text: Sequence[str], offset: int) -> Iterator[Origin]:
+def _remarked(remarks: str, text: Sequence[str], offset: int) -> Iterator[GeneratingLine]:
     for remark in remarks.splitlines():
         found = _INDUCTOR.match(remark)
         if found:
-            yield Origin(found[1], int(found[2]), found[3].strip())
+            yield GeneratingLine(found[1], int(found[2]), found[3].strip())
             continue
         found = _COPIED.match(remark)
         if found:
             place = _same_line(found[1], int(found[2]), text, offset)
             if place is not None:
-                yield Origin(found[1], place, text[offset].strip())
+                yield GeneratingLine(found[1], place, text[offset].strip())
 
 
 def _same_line(file: str, first: int, text: Sequence[str], offset: int) -> int | None:

@@ -38,10 +38,12 @@ class MemoryRegion:
 
     @property
     def writable(self) -> bool:
-        """Whether a kernel may store here: not to memory that the system protects from writing, nor to a copy of
-        memory that may be Python's own (then ``data`` is read-only).
+        """Whether a kernel may store here.
+
+        Not to memory that was found only by its address, which may be Python's own. Nor to memory that the system
+        protects from writing (then ``data`` is read-only).
         """
-        return bool(self.data.flags.writeable)
+        return self.verified and bool(self.data.flags.writeable)
 
     @classmethod
     def over(cls, start: int, size: int) -> MemoryRegion:

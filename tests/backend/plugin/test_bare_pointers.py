@@ -131,24 +131,26 @@ def test_an_object_is_described_by_its_shape_if_that_fits(told: Any, shape: Any,
     assert (argument.shape, argument.strides) == (shape, strides)
 
 
-def test_memory_that_nobody_owns_is_written_in_place_and_told() -> None:
+def test_memory_that_nobody_owns_is_read_and_told_and_not_written() -> None:
+    """A store could change any object of the process: its size must be known first."""
     seen, address = of_libc(1 << 15)
-    x = torch.arange(float(1 << 15))
-    with lab.record() as launches:
-        double[(32,)](x, Bare(address), 1 << 15, B=1024)
-    assert list(seen) == (2 * x).tolist()
-    (found,) = launches[0].findings
-    assert (found.kind, found.argument) == ("unverified", "out_ptr")
+    seen[:] = range(1 << 15)
     out = torch.zeros(1 << 15)
-    double[(32,)](Bare(address), out, 1 << 15, B=1024)
-    assert torch.equal(out, 4 * x)
+    with lab.record() as launches:
+        double[(32,)](Bare(address), out, 1 << 15, B=1024)
+    assert torch.equal(out, 2 * torch.arange(float(1 << 15)))
+    (found,) = launches[0].findings
+    assert (found.kind, found.argument) == ("unverified", "x_ptr")
+    with pytest.raises(KernelError, match="out_ptr"):
+        double[(32,)](out, Bare(address), 1 << 15, B=1024)
+    assert list(seen) == list(range(1 << 15))
 
 
 def test_a_replay_leaves_memory_alone_that_nobody_owns() -> None:
     seen, address = of_libc(17)
     seen[:] = [7.0] * 17
     with lab.record() as launches:
-        double[(1,)](Bare(address), Bare(address), 16, B=16)
+        double[(1,)](Bare(address, shape=(17,)), Bare(address, shape=(17,)), 16, B=16)
     assert list(seen) == [14.0] * 16 + [7.0]
     seen[0] = 1.0
     (stored,) = (step.values for step in launches[0].trace().steps if step.kind == "store")

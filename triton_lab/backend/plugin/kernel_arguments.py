@@ -70,11 +70,6 @@ class ArgumentLeaf:
     object: Any
     values: tuple[Value, ...]
 
-    @property
-    def is_bare(self) -> bool:
-        """Whether it is a pointer whose memory belongs to no known object."""
-        return self.kind == "pointer" and is_bare(self.object)
-
 
 def leaves(signature: Mapping[str, Any], arguments: Sequence[Any]) -> list[ArgumentLeaf]:
     """The runtime arguments in the plan's order, without constexprs."""

@@ -89,8 +89,7 @@ class LaunchCall:
     @functools.cached_property
     def memory(self) -> Memory:
         memory = Memory(regions_of(self.leaves, self.mirrors, self.private))
-        bare = [args.address_of(leaf.path, leaf.object) for leaf in self.leaves if leaf.is_bare]
-        memory.resolve = Finder(memory, self.mirrors, bare, self.private)
+        memory.resolve = Finder(memory, self.mirrors)
         return memory
 
     @functools.cached_property

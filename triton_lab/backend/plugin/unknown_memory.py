@@ -16,7 +16,7 @@ import numpy as np
 
 from triton_lab.backend.plugin.device_mirror import Mirrors
 from triton_lab.backend.plugin.launch_regions import UnreadableMemory, own_memory
-from triton_lab.backend.plugin.page_permissions import peek, standing
+from triton_lab.backend.plugin.page_permissions import peek
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 
 # The longest range of unknown memory that is read at once.
@@ -24,8 +24,6 @@ _MOST_PEEKED = 1 << 24
 # The block size for reading unknown memory, in bytes. It divides a page; blocks help since stray lanes are often
 # neighbours.
 _PEEKED = 256
-# The block size for memory behind an argument, which is not copied.
-_GIVEN = 1 << 16
 
 
 @dataclass(slots=True)
@@ -44,14 +42,9 @@ class Finder:
     Tensors are searched once per launch, at the first unknown address: first recent tensors, then all if needed.
     """
 
-    def __init__(self, memory: Memory, mirrors: Mirrors, given: Sequence[int] = (), private: bool = False) -> None:
-        """``given`` are the addresses of arguments whose memory belongs to no known object. A kernel works in it, or
-        if ``private`` in a copy.
-        """
+    def __init__(self, memory: Memory, mirrors: Mirrors) -> None:
         self._memory = memory
         self._mirrors = mirrors
-        self._given = sorted(given)
-        self._private = private
         self._near: AddressRuns | None = None
         self._runs: AddressRuns | None = None
 
@@ -60,7 +53,7 @@ class Finder:
 
         A tensor's region is its whole storage. Other memory is ``verified=False``: it is unknown whether the kernel
         should read it. It is returned as a copy, a little larger than requested, that may not be written, since it may
-        be Python's own. Only what follows a given address is written in place, as far as the system allows.
+        be Python's own.
         """
         if self._near is None:
             self._near = AddressRuns(near_runs())
@@ -79,29 +72,11 @@ class Finder:
         around = (self._memory.around(low, high), self._runs.around(low, high))
         if around[0] is None or around[1] is None:
             return None
-        own = self._behind_argument(low, high, (max(around[0][0], around[1][0]), min(around[0][1], around[1][1])))
-        if own is not None:
-            return own
         # Whole pages are mapped: bytes on the range's own pages can be read if the range can.
         start = max(low // _PEEKED * _PEEKED, around[0][0], around[1][0])
         stop = min(-(-high // _PEEKED) * _PEEKED, around[0][1], around[1][1])
         found = peek(start, stop)
         return None if found is None else MemoryRegion(start, np.frombuffer(found, np.uint8), verified=False)
-
-    def _behind_argument(self, low: int, high: int, free: tuple[int, int]) -> MemoryRegion | None:
-        """The memory itself, if all of it from a given address on may be written; ``free`` is where no tensor lies."""
-        position = bisect.bisect_right(self._given, low) - 1
-        if position < 0:
-            return None
-        first = self._given[position]
-        start, stop = max(low // _GIVEN * _GIVEN, first, free[0]), min(-(-high // _GIVEN) * _GIVEN, free[1])
-        found = standing(first, stop)
-        # The mapping may end within the block.
-        stop = min(stop, first + found.readable)
-        if stop < high or not (found.writable or standing(first, stop).writable):
-            return None
-        region = MemoryRegion.over(start, stop - start)
-        return MemoryRegion(start, region.data.copy() if self._private else region.data, verified=False)
 
     def _region(self, run: AddressRun, address: int) -> MemoryRegion | None:
         if run.kind == "cpu":

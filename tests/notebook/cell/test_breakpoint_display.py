@@ -17,7 +17,8 @@ from triton_lab.notebook.cell import breakpoint_display
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What a notebook's kernel displays."""
     found: list[Any] = []
-    shell = SimpleNamespace(kernel=object(), execution_count=1)
+    magics = SimpleNamespace(magics={"cell": {}})  # none of ours: nothing of the shell is followed
+    shell = SimpleNamespace(kernel=object(), execution_count=1, magics_manager=magics)
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
     monkeypatch.setattr("IPython.display.display", found.append)
     breakpoint_display._shown.clear()

@@ -176,6 +176,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Any:
         user_ns={},
         get_parent=lambda: {"metadata": {"cellId": "abc"}},
         compile=SimpleNamespace(format_code_name=lambda file: None),
+        magics_manager=SimpleNamespace(magics={"cell": {}}),  # none of ours: nothing of the shell is followed
     )
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: mine)
     return mine

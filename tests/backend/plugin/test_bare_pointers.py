@@ -12,24 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import triton
 import triton.language as tl
 
 import triton_lab as lab
+from tests.backend.plugin.test_array_arguments import double, first_of
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError
 from triton_lab.interpreter.kernel_errors import KernelError
-
-
-@triton.jit
-def double(x_ptr, out_ptr, n, B: tl.constexpr):
-    i = tl.program_id(0) * B + tl.arange(0, B)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, i < n) * 2, i < n)
-
-
-@triton.jit
-def first_of(pair, B: tl.constexpr):
-    i = tl.arange(0, B)
-    tl.store(pair[1] + i, tl.load(pair[0] + i))
 
 
 class Bare:

@@ -92,12 +92,12 @@ def test_kernels_of_inductor_name_the_python_that_they_compute(tmp_path) -> None
     done = run(COMPILED, folder=tmp_path, seconds=300, TORCHINDUCTOR_COMPILE_THREADS="1", **caches)
     lines = {number: text.strip() for number, text in enumerate(COMPILED.splitlines(), 1)}
     by_text = {text: f"{number}: {text}" for number, text in lines.items()}
-    copied = ("def doubled", "i = ", "x = tl", "tl.store")
+    copied = ("i = ", "x = tl", "tl.store", "def doubled")  # Triton 3.6 lays no operation to the last one
     expected = [
         ("triton_poi_fused_mul_relu_0", ["z = x * y", "w = torch.relu(z)", "return double(w).sum(-1)"]),
         (
             "doubled",
-            [text for text in lines.values() if text.startswith(copied)],
+            [text for start in copied for text in lines.values() if text.startswith(start)],
         ),
         ("triton_per_fused_sum_1", ["return double(w).sum(-1)"]),
     ]

@@ -14,6 +14,12 @@ from dataclasses import dataclass
 import triton_lab as lab
 from tests.launch.comparison.judgement import Judgement, compiled, counted, each_of, judged
 from tests.launch.comparison.kernels import recorded
+from tests.launch.comparison.reported.applications.codes_and_curves import CODES_AND_CURVES
+from tests.launch.comparison.reported.applications.data import DATA
+from tests.launch.comparison.reported.applications.gates_and_norms import GATES_AND_NORMS
+from tests.launch.comparison.reported.applications.layers import LAYER_KERNELS
+from tests.launch.comparison.reported.applications.science import SCIENCE
+from tests.launch.comparison.reported.applications.training import TRAINERS
 from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.attention import ATTENTION
 from tests.launch.comparison.reported.criteria import CRITERIA
@@ -42,8 +48,16 @@ THIRD: tuple[Subject, ...] = (*CRITERIA, *LAYERS, *PIXELS, *ARRAYS)
 """Those that were written later, without a look at the search, to measure it once more."""
 FOURTH: tuple[Subject, ...] = (*SIGNALS, *GEOMETRY, *SEQUENCES, *UPDATES)
 """Those that were written after the search copied programs, without a look at it."""
-SETS = {"known": KNOWN, "unseen": UNSEEN, "third": THIRD, "fourth": FOURTH}
-SUBJECTS = (*KNOWN, *UNSEEN, *THIRD, *FOURTH)
+FIFTH: tuple[Subject, ...] = (*GATES_AND_NORMS, *CODES_AND_CURVES)
+"""Of applications, written without a look at the search; what it missed of them was looked at afterwards."""
+_APPLICATIONS: tuple[Subject, ...] = (*LAYER_KERNELS, *TRAINERS, *DATA, *SCIENCE)
+SIXTH, SEVENTH = _APPLICATIONS[::2], _APPLICATIONS[1::2]
+"""Likewise; of these only the counts of answers were looked at."""
+SETS = {
+    "known": KNOWN, "unseen": UNSEEN, "third": THIRD, "fourth": FOURTH, "fifth": FIFTH, "sixth": SIXTH,
+    "seventh": SEVENTH,
+}  # fmt: skip
+SUBJECTS = (*KNOWN, *UNSEEN, *THIRD, *FOURTH, *FIFTH, *_APPLICATIONS)
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,9 @@ class Finder:
     def __call__(self, low: int, high: int) -> MemoryRegion | None:
         """The region that holds ``low``, or None if nothing is mapped there.
 
-        A tensor's region is its whole storage. Other memory is ``verified=False``: it is unknown whether the kernel
-        should read it. It is returned as a copy, a little larger than requested, that may not be written, since it may
-        be Python's own.
+        A tensor's region is its whole storage. Other memory is returned as a copy, a little larger than requested, with
+        ``verified=False``: it is unknown whether the kernel should read it. It may not be written, since it may be
+        Python's own.
         """
         if self._near is None:
             self._near = AddressRuns(near_runs())
@@ -76,7 +76,7 @@ class Finder:
         start = max(low // _PEEKED * _PEEKED, around[0][0], around[1][0])
         stop = min(-(-high // _PEEKED) * _PEEKED, around[0][1], around[1][1])
         found = peek(start, stop)
-        return None if found is None else MemoryRegion(start, np.frombuffer(found, np.uint8), verified=False)
+        return None if found is None else MemoryRegion(start, np.frombuffer(bytearray(found), np.uint8), verified=False)
 
     def _region(self, run: AddressRun, address: int) -> MemoryRegion | None:
         if run.kind == "cpu":

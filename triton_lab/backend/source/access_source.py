@@ -19,6 +19,11 @@ def kind(node: ast.AST) -> str:
     return node.func.attr if found and node.func.attr in MASK else ""  # type: ignore[attr-defined]
 
 
+def called_name(call: ast.Call) -> str:
+    """The name that is called, without what stands before its dot; "" for other expressions."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
 def accesses(tree: ast.Module) -> list[ast.Call]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and kind(node)]
 

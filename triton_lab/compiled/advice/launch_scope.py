@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.backend.source.access_source import first_line
+from triton_lab.backend.source.access_source import called_name, first_line
 from triton_lab.ir import traits
 from triton_lab.launch.replay.execution_counts import depths
 
@@ -67,7 +67,7 @@ class LaunchScope:
         ranged = {
             name
             for node in ast.walk(self.tree)
-            if isinstance(node, ast.Call) and _called(node) == "arange"
+            if isinstance(node, ast.Call) and called_name(node) == "arange"
             for name in _names(node.args[-1])
         }
         follow = {name for several in self.axis_blocks.values() for name in several} | self._stepped
@@ -139,7 +139,7 @@ class LaunchScope:
     @cached_property
     def strides_over_grid(self) -> bool:
         """Whether a program goes on behind the last one: the kernel reads the size of its grid."""
-        return any(isinstance(node, ast.Call) and _called(node) == "num_programs" for node in ast.walk(self.tree))
+        return any(isinstance(node, ast.Call) and called_name(node) == "num_programs" for node in ast.walk(self.tree))
 
     def grid(self, constants: Mapping[str, int]) -> tuple[int, int, int] | None:
         """The grid for other constants; None if it stays. Raises LookupError where how it follows is not known."""
@@ -164,15 +164,11 @@ class LaunchScope:
 
 def is_program_id(node: ast.AST, axis: int | None = None) -> bool:
     """Whether a node is a call of ``tl.program_id``, of that axis."""
-    if not isinstance(node, ast.Call) or _called(node) != "program_id":
+    if not isinstance(node, ast.Call) or called_name(node) != "program_id":
         return False
     given = [*node.args, *(one.value for one in node.keywords)]
     number = given[0].value if given and isinstance(given[0], ast.Constant) else 0
     return axis is None or number == axis
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -7,6 +7,7 @@ import linecache
 import re
 from dataclasses import dataclass
 
+from triton_lab.backend.source.access_source import called_name
 from triton_lab.backend.source.kernel_source import is_tritons
 
 _ERROR = re.compile(r"^(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*)$", re.MULTILINE)
@@ -48,7 +49,7 @@ def concerned(message: VerifierMessage, tree: ast.FunctionDef, before: int) -> a
     if is_tritons(message.file):
         # MLIR names a line of a function of Triton's library. The kernel calls that function.
         around = _function(message.file, message.line)
-        calls = [each for each in nodes if isinstance(each, ast.Call) and _called(each) == around]
+        calls = [each for each in nodes if isinstance(each, ast.Call) and called_name(each) == around]
         return calls[0] if len(calls) == 1 else None
     line = message.line - before
     here = [each for each in nodes if each.lineno <= line <= (each.end_lineno or each.lineno)]
@@ -57,12 +58,8 @@ def concerned(message: VerifierMessage, tree: ast.FunctionDef, before: int) -> a
     kinds = (ast.For, ast.While, ast.If, ast.IfExp) if structured else (ast.Call, ast.BinOp, ast.Compare, ast.Subscript)
     found = [each for each in here if isinstance(each, kinds) and each.lineno == line]
     wanted = _FUNCTIONS.get(message.operation, message.operation)
-    named = [each for each in found if isinstance(each, ast.Call) and wanted and _called(each).startswith(wanted)]
+    named = [each for each in found if isinstance(each, ast.Call) and wanted and called_name(each).startswith(wanted)]
     return next(iter(named or found), None)
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _function(file: str, line: int) -> str:

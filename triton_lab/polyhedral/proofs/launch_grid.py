@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from triton_lab.backend.source.access_source import called_name
 from triton_lab.launch.assumption import is_quantity
 from triton_lab.polyhedral.proofs.size_fit import is_stride
 
@@ -232,7 +233,7 @@ class _Renamed:
         return node.body if (name in self.missing) == isinstance(test.ops[0], ast.Is) else node.orelse
 
     def _call(self, node: ast.Call, steps: int) -> str | None:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = called_name(node)
         if name == "cdiv" and len(node.args) == 2:
             sides = [self.text(side, steps) for side in node.args]
             return None if None in sides else f"cdiv({sides[0]}, {sides[1]})"

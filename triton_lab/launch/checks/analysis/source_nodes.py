@@ -7,6 +7,8 @@ import textwrap
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
 
+from triton_lab.backend.source.access_source import called_name
+
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
@@ -32,7 +34,7 @@ def place_of(launch: Recorded, node: ast.expr | ast.stmt) -> Place:
 
 def calls_of(launch: Recorded, name: str) -> list[ast.Call]:
     """The calls of ``name``, or of a module's attribute of that name, in the order of the kernel's source."""
-    calls = [each for each in nodes_of(launch.source) if isinstance(each, ast.Call) and _called(each) == name]
+    calls = [each for each in nodes_of(launch.source) if isinstance(each, ast.Call) and called_name(each) == name]
     return sorted(calls, key=lambda call: (call.lineno, call.col_offset))
 
 
@@ -53,7 +55,3 @@ def nodes_of(source: str) -> tuple[ast.AST, ...]:
         return tuple(ast.walk(ast.parse(textwrap.dedent(source))))
     except SyntaxError:
         return ()
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

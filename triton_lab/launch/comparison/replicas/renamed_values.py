@@ -7,11 +7,11 @@ the new name alone, and only the source tells which these are.
 from __future__ import annotations
 
 import ast
-import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from triton_lab.ir import Op
+from triton_lab.launch.checks.analysis.source_nodes import nodes_of
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 
 Use = tuple[Op, int]
@@ -20,10 +20,7 @@ Use = tuple[Op, int]
 def renamed(scope: KernelScope) -> Iterator[tuple[int, Sequence[Use], int]]:
     """The values that a line gives a further name: the number, the uses under that name, and the line."""
     launch = scope.launch
-    try:
-        nodes = list(ast.walk(ast.parse(textwrap.dedent(launch.source))))
-    except SyntaxError:
-        return
+    nodes = nodes_of(launch.source)
     above = launch.first_line - 1
     loaded: dict[int, list[str]] = defaultdict(list)
     names = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]

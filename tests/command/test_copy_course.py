@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from tests.wordings import Wording
 from triton_lab.command import copy_course
 from triton_lab.command.main import LANGUAGES
-from triton_lab.course.edition import as_file, at_home, student
+from triton_lab.course.edition import as_file, for_this_python, student
 from triton_lab.course.translation import LANGUAGES as TRANSLATIONS
 from triton_lab.course.translation import catalogues
 
@@ -26,7 +26,7 @@ NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 def notebook(told: str) -> str:
     """The text of a notebook of one cell."""
     made = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": told}], "metadata": {}}
-    return as_file(at_home(made)).decode()
+    return as_file(for_this_python(made)).decode()
 
 
 @pytest.fixture

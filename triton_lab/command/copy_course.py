@@ -43,12 +43,12 @@ def notebooks() -> list[Path]:
 
 
 def content(notebook: Path, language: str = ENGLISH, solutions: bool = True) -> bytes:
-    """The bytes of a notebook in a language, for the Python of here; without ``solutions``, stubs replace those of its
+    """The bytes of a notebook in a language, for this Python; without ``solutions``, stubs replace those of its
     exercises.
 
     A notebook that is not translated is in English.
     """
-    from triton_lab.course.edition import as_file, at_home, read, stripped
+    from triton_lab.course.edition import as_file, for_this_python, read, stripped
 
     made = None
     if language != ENGLISH:
@@ -57,7 +57,7 @@ def content(notebook: Path, language: str = ENGLISH, solutions: bool = True) -> 
         made = edition(notebook, language)
     if not solutions:
         made = stripped(made or read(notebook), notebook.stem)
-    return as_file(at_home(made or read(notebook)))
+    return as_file(for_this_python(made or read(notebook)))
 
 
 def title(notebook: Path, language: str = ENGLISH) -> str:

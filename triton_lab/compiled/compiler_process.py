@@ -4,10 +4,11 @@ Reads requests from standard input, a line of JSON each: ``module``, ``target``,
 GLUON), and ``memory``, the most bytes it may take. With ``dump``, a file's name, it writes there what each pass did,
 and compiles no further than to LLVM IR. With ``generic``, the name of a file with a list of modules in JSON, it prints
 these in MLIR's generic form, as stages with their numbers, and compiles nothing. ``disassembled`` asks for the text of
-NVIDIA's machine code. It answers in lines of JSON on its
-original standard output: ``begun``; for each stage ``stage``, ``seconds`` and ``text`` or ``base64``; at the end
-``metadata`` with what the tools reported, or ``failed``. All other output goes to standard error. It ends after a
-while without requests.
+NVIDIA's machine code.
+
+It answers in lines of JSON on its original standard output: ``begun``; for each stage ``stage``, ``seconds`` and
+``text`` or ``base64``; at the end ``metadata`` with what the tools reported, or ``failed``. All other output goes to
+standard error. It ends after a while without requests.
 """
 
 from __future__ import annotations

@@ -68,12 +68,12 @@ def read(path: Path) -> Notebook:
     return notebook
 
 
-def at_home(notebook: Notebook) -> Notebook:
-    """The notebook with the metadata that JupyterLab would give it here: else to open it would be to change it."""
+def for_this_python(notebook: Notebook) -> Notebook:
+    """The notebook with the kernel and the version of this Python: JupyterLab marks it as changed if they differ."""
     try:
         from ipykernel.ipkernel import IPythonKernel
         from ipykernel.kernelspec import get_kernel_dict
-    except ModuleNotFoundError:  # no kernel is here to open it with
+    except ModuleNotFoundError:  # nothing here opens notebooks
         return notebook
     made = get_kernel_dict()
     told = notebook["metadata"]

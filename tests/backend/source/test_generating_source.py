@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.backend.process import run
-from triton_lab.backend.source.generating_source import origins
+from triton_lab.backend.source.generating_source import generating_lines
 
 # As Helion 1.5.1 writes it.
 HELION = """\
@@ -41,13 +41,13 @@ def test_a_line_of_helions_is_that_of_the_comment_above_it(code: str, line: int)
     lines = HELION.splitlines(keepends=True)
     function = SimpleNamespace(raw_src=lines, starting_line_number=20)
     at = next(number for number, one in enumerate(lines) if one.strip().startswith(code))
-    found = origins(function, 20 + at)
+    found = generating_lines(function, 20 + at)
     assert [(one.file, one.line) for one in found] == ([("matmul.py", line)] if line else [])
 
 
 def test_a_line_that_is_in_no_text_has_no_origin() -> None:
     function = SimpleNamespace(raw_src=["@triton.jit\n", "def f(x):\n"], starting_line_number=20)
-    assert [*origins(function, 19), *origins(function, 21), *origins(function, 22)] == []
+    assert [*generating_lines(function, 19), *generating_lines(function, 21), *generating_lines(function, 22)] == []
 
 
 COMPILED = """

@@ -34,7 +34,7 @@ class GeneratingLine:
     text: str
 
 
-def origins(function: Any, line: int) -> Sequence[GeneratingLine]:
+def generating_lines(function: Any, line: int) -> Sequence[GeneratingLine]:
     """The lines that line ``line`` of a kernel's file was made from; none if nothing generated the kernel."""
     text: Sequence[str] = function.raw_src
     first = function.starting_line_number

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_lab import messages
-from triton_lab.backend.source.generating_source import origins
+from triton_lab.backend.source.generating_source import generating_lines
 from triton_lab.backend.source.source_spans import span
 from triton_lab.ir import Location, Plan
 from triton_lab.localization import _
 from triton_lab.messages import count
 
 # The most lines of another program that are told below a line of a generated kernel.
-_MOST_ORIGINS = 4
+_MOST_GENERATING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +76,16 @@ class KernelSource:
         end = place.end_column if place.end_line == place.line else len(text)
         carets = sum(_width(character) for character in text[place.column : max(end, place.column + 1)])
         blank = "".join("\t" if c == "\t" else " " * _width(c) for c in text[: place.column])
-        return [f"    {text}", f"    {blank}{'^' * max(1, carets)}", *self._origins(place)]
+        return [f"    {text}", f"    {blank}{'^' * max(1, carets)}", *self._made_from(place)]
 
-    def _origins(self, place: SourcePlace) -> list[str]:
+    def _made_from(self, place: SourcePlace) -> list[str]:
         function = self._function_at(place)
-        found = () if function is None else origins(function, place.line)
+        found = () if function is None else generating_lines(function, place.line)
         told = _("made from {place}: {code}")
         lines = [told.format(place=messages.place(one.file, one.line), code=one.text) for one in found]
-        if len(lines) > _MOST_ORIGINS:
-            more = len(lines) - _MOST_ORIGINS
-            lines[_MOST_ORIGINS:] = [_("and {lines}").format(lines=count(more, "more line"))]
+        if len(lines) > _MOST_GENERATING:
+            more = len(lines) - _MOST_GENERATING
+            lines[_MOST_GENERATING:] = [_("and {lines}").format(lines=count(more, "more line"))]
         return [f"    {line}" for line in lines]
 
     def _place(self, frame: Location) -> SourcePlace:

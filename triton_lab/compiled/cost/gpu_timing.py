@@ -2,8 +2,8 @@
 
 The multiprocessors and clocks are those behind the makers' peak rates (an H100's 989.4 Tflop/s of float16 are 132
 multiprocessors of 2,048 multiply-adds at 1.83 GHz). Sizes of caches are the makers'. Bandwidths of the second-level
-cache and latencies are rounded from published microbenchmarks ("Benchmarking and Dissecting the Nvidia Hopper GPU
-Architecture via Microbenchmarking", 2024, and its predecessors), as remembered. They rank edits; they are no promise.
+cache and latencies are of the size that published microbenchmarks give ("Benchmarking and Dissecting the Nvidia Hopper
+GPU Architecture via Microbenchmarking", 2024, and its predecessors); they are not exact. They only rank edits.
 """
 
 from __future__ import annotations

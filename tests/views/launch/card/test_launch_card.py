@@ -30,6 +30,7 @@ class FakeFinding:
     orders: tuple[str, ...] = ()
     argument: str | None = None
     elements: tuple[int, ...] = ()
+    extent: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
 
     @property

@@ -143,10 +143,11 @@ def said(error: BaseException, filename: str = "") -> list[str]:
     """The last lines of `rendering`: what is wrong, and what to do. Without a cell, places have their files."""
     from triton_lab.notebook.cell.internal_error import fault_text
     from triton_lab.notebook.mistakes.error_hints import hint_for, in_the_kernels_name
+    from triton_lab.notebook.mistakes.name_hints import name_hint
 
     compilation = _compilation_text(error, filename)
     name = type(error).__name__
-    hint = hint_for(error)
+    hint = hint_for(error) or (name_hint(error) if filename else "")
     message = compilation if compilation is not None else in_the_kernels_name(error)
     result = [f"\x1b[31m{name}\x1b[39m: {message}"]
     if hint:

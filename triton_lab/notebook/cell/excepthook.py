@@ -85,6 +85,6 @@ def is_to_be_told(error: BaseException) -> bool:
         return False
     from triton_lab.interpreter.kernel_errors import KernelError
     from triton_lab.notebook.cell.error_display import refused
-    from triton_lab.notebook.mistakes.error_hints import is_of_a_launch
+    from triton_lab.notebook.mistakes.error_hints import hint_for
 
-    return isinstance(error, KernelError) or is_of_a_launch(error) or refused(error) is not None
+    return isinstance(error, KernelError) or bool(hint_for(error)) or refused(error) is not None

@@ -20,7 +20,7 @@ def hint_for(error: BaseException) -> str:
     """A sentence on how to fix ``error``, raised by a launch; "" if we know none."""
     if "triton" not in sys.modules:
         return ""
-    return next((hint for hint in (rule(error) for rule in (*_RULES, *name_hints.HINTS)) if hint), "")
+    return next((hint for hint in (rule(error) for rule in _RULES) if hint), "")
 
 
 def in_the_kernels_name(error: BaseException) -> str:
@@ -29,11 +29,6 @@ def in_the_kernels_name(error: BaseException) -> str:
     """
     kernel = next((kernel.__name__ for kernel, _unused, _unused in _launches(error)), "dynamic_func")
     return re.sub(r"^dynamic_func\(", f"{kernel}(", str(error)) if "triton" in sys.modules else str(error)
-
-
-def is_of_a_launch(error: BaseException) -> bool:
-    """Whether we have a hint for ``error`` that speaks of kernels and launches, and not only of names."""
-    return "triton" in sys.modules and any(rule(error) for rule in _RULES)
 
 
 def _no_memory(error: BaseException) -> str:

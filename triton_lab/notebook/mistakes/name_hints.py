@@ -50,6 +50,11 @@ def _no_member(error: BaseException) -> str:
     return _("did you mean `{meant}`?").format(meant=meant) if meant else ""
 
 
+def name_hint(error: BaseException) -> str:
+    """A sentence on how to mend a name in a cell that Python does not know; "" if we know none."""
+    return next((hint for rule in _RULES if (hint := rule(error))), "")
+
+
 def no_kernel(error: BaseException) -> str:
     """The hint for ``f[grid](...)`` of a plain function, or of a tensor that has taken the kernel's name."""
     import torch
@@ -79,4 +84,4 @@ def _indexed(error: BaseException) -> tuple[str, Any]:
     return "", None
 
 
-HINTS: tuple[Callable[[BaseException], str], ...] = (_undefined, _no_member)
+_RULES: tuple[Callable[[BaseException], str], ...] = (_undefined, _no_member)

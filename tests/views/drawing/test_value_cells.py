@@ -72,7 +72,11 @@ def test_every_colour_has_its_place_in_the_palette(theme):
         assert len({tuple(row) for row in table[start : start + count].tolist()}) == count
     for index, hue in enumerate(style.TENSOR_COLOURS):
         strong, pale = table[style.tensor_colour(index)], table[style.tensor_colour(index, 0)]
-        assert strong.tolist() == list(style.rgb(hue)) and (pale >= strong).all() and pale.sum() > strong.sum()
+        ground = np.array(style.rgb(theme.ground), int)
+        assert strong.tolist() == list(style.rgb(hue)) and pale.tolist() != strong.tolist()
+        # The pale end lies towards the page's ground, near it: lighter on a light page, darker on a dark one.
+        towards = (pale >= strong) if theme is style.LIGHT else (pale <= strong)
+        assert towards.all() and np.abs(pale - ground).sum() < np.abs(strong - ground).sum() / 4
         assert style.tensor_colour(index + len(style.TENSOR_COLOURS)) == style.tensor_colour(index)
     for index, hue in enumerate(style.PROGRAM_COLOURS):
         assert table[style.PROGRAM + index].tolist() == list(style.rgb(hue))

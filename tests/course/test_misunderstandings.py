@@ -9,6 +9,7 @@ import pytest
 
 from tests.course.chapters import answers, defined
 from tests.course.misunderstandings import VALUES, WRONG, Replacements
+from triton_lab.course import answer_difference
 from triton_lab.course.exercise_registry import exercise
 
 CASES = [
@@ -16,6 +17,12 @@ CASES = [
     for name, found in WRONG.items()
     for number, (reason, replacements) in enumerate(found)
 ]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time enough for the search for a cause: what it finds is tested, not how fast this machine is."""
+    monkeypatch.setattr(answer_difference, "_PATIENCE", 6.0)
 
 
 @pytest.mark.parametrize(("name", "reason", "replacements"), CASES)

@@ -2,7 +2,7 @@
 
 What differs is printed as a kernel that anybody can run, without the lines that it differs without too, once for each
 kind of difference. ``--seconds`` ends earlier, ``--vector`` generates for processors of narrower vectors, ``--guards``
-has every guard fail in turn.
+has every guard fail in turn, ``--recorded`` compares what a record has of their launches.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 from unittest.mock import patch
 
@@ -31,6 +32,8 @@ from tests.native.harness import forcing
 from tests.native.kernels import Arguments, Case, cases
 from triton_lab.backend.plugin import launcher
 from triton_lab.backend.targets.sm90_limits import NotCompilable
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.native import engine
 from triton_lab.native.llvm import jit
 from triton_lab.native.runtime import native_launch, transaction
@@ -121,6 +124,67 @@ def check_guards(case: Case) -> str:
     return "its guards failed" if failed else "no guard stands before what it does"
 
 
+def recorded(case: Case, kernel: Any, arguments: Arguments, on: str) -> tuple[Result, Launch]:
+    """What a recorded launch came to, and the launch."""
+    with lab.record() as launches:
+        result = ran(case, kernel, arguments, on)
+    return result, launches[0]
+
+
+def check_recorded(case: Case) -> str:
+    """Record a launch on both engines: they have the same accesses, findings and memory."""
+    try:
+        kernel, arguments = kernel_from(case.source), Arguments(case)
+        (error, expected), right = recorded(case, kernel, arguments, "numpy")
+    except (CompilationError, NotCompilable) as refusal:
+        raise Refused from refusal
+    engine.lately.clear()
+    (found, actual), launch = recorded(case, kernel, arguments, "native")
+    assert found == error, f"error {found}\ninstead of\n{error}\n{shown(case)}"
+    same = all((one == other).all() for one, other in zip(actual, expected, strict=True))
+    assert error or same, f"tensors differ on\n{shown(case)}"
+    assert same_accesses(launch, right), f"accesses differ on\n{shown(case)}"
+    assert told(launch) == told(right), f"{told(launch)}\ninstead of\n{told(right)}\n{shown(case)}"
+    return f"{engine.lately[-1].engine}{', with findings' * bool(launch.findings)}"
+
+
+def same_accesses(one: Launch, other: Launch) -> bool:
+    """Whether two launches of one kernel have the same events, each tensor at its own place."""
+    assert one.tape is not None and other.tape is not None
+    moved = {op: _start(one, op) - _start(other, op) for op in one.events}
+    return (
+        list(one.events) == list(other.events)
+        and one.kinds == other.kinds
+        and one.tape.dropped == other.tape.dropped
+        and all(
+            len(events) == len(other.events[op]) and all(map(_alike, events, other.events[op], repeat(moved[op])))
+            for op, events in one.events.items()
+        )
+    )
+
+
+def _start(launch: Launch, op: int) -> int:
+    owner = launch.owner_of(op)
+    return 0 if owner is None else owner.storage_address
+
+
+def _alike(one: AccessEvent, other: AccessEvent, moved: int) -> bool:
+    return (
+        one.order == other.order
+        and type(one.pointer) is type(other.pointer)
+        and type(one.mask) is type(other.mask)
+        and np.array_equal(one.programs, other.programs)
+        and np.array_equal(one.active(), other.active())
+        and np.array_equal(one.addresses() - moved, other.addresses())
+    )
+
+
+def told(launch: Launch) -> list[tuple[Any, ...]]:
+    """What the findings of a launch say, and what could not be checked."""
+    found = [(one.kind, one.severity, one.line, one.message, one.count, str(one.lanes)) for one in launch.findings]
+    return [*found, *launch.verdict.unchecked]
+
+
 def shown(case: Case) -> str:
     return f"{case.source}\n{dataclasses.replace(case, source='')}"
 
@@ -160,8 +224,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--vector", type=int, choices=sorted(LACKING), default=64)
     parser.add_argument("--guards", action="store_true")
+    parser.add_argument("--recorded", action="store_true")
     given_ = parser.parse_args()
-    checked = check_guards if given_.guards else check
+    checked = check_guards if given_.guards else check_recorded if given_.recorded else check
     reasons: Counter[str] = Counter()
     wrong: dict[str, Case] = {}
     start = time.monotonic()

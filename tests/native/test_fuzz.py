@@ -7,7 +7,7 @@ import re
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from tests.native.fuzz import Refused, check
+from tests.native.fuzz import Refused, check, check_recorded
 from tests.native.kernels import Case, cases
 from tests.native.writing import Writer
 from tests.native.writing_control import control
@@ -18,6 +18,15 @@ from tests.native.writing_control import control
 def test_random_kernels_give_the_same_bits_and_the_same_errors(case: Case) -> None:
     try:
         check(case)
+    except Refused:
+        reject()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(cases())
+def test_recorded_random_kernels_have_the_same_accesses_and_findings(case: Case) -> None:
+    try:
+        check_recorded(case)
     except Refused:
         reject()
 

@@ -63,7 +63,7 @@ def load(
     if other is not None and other.shape[0] > _programs(pointer, mask):
         # All programs load the same lanes, but each has its own values for lanes that are masked out.
         pointer = _for_each(pointer, other.shape[0])
-    pieces = _pieces(reachable, pointer, mask, dtype, shape, "load")
+    pieces = pieces_of(reachable, pointer, mask, dtype, shape, "load")
     if len(pieces) == 1 and pieces[0].lanes is Ellipsis:
         piece = pieces[0]
         found: Array = piece.view[piece.index]
@@ -94,7 +94,7 @@ def store(
     if programs > _programs(pointer, None):
         # All programs write to the same place, but each has its own value or mask.
         pointer = _for_each(pointer, programs)
-    pieces = _pieces(reachable, pointer, mask, dtype, shape, "store")
+    pieces = pieces_of(reachable, pointer, mask, dtype, shape, "store")
     if not pieces:
         return
     whole = np.broadcast_to(value, (programs, *shape))
@@ -127,7 +127,7 @@ def scattered(
     reachable: Reachable, addresses: Array, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...]
 ) -> list[AccessPiece]:
     """The pieces of an atomic, found lane by lane from ``addresses``. Raises KernelError with an `AccessFault`."""
-    return _pieces(reachable, addresses, _needed(mask), dtype, shape, "atomic")
+    return pieces_of(reachable, addresses, _needed(mask), dtype, shape, "atomic")
 
 
 def _needed(mask: Mask) -> Mask:
@@ -135,7 +135,7 @@ def _needed(mask: Mask) -> Mask:
     return None if isinstance(mask, MaskBox) and mask.is_full() else mask
 
 
-def _pieces(
+def pieces_of(
     reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
 ) -> list[AccessPiece]:
     """The pieces of an access; ``kind`` is "load" if it only reads. Raises KernelError."""

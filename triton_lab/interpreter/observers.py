@@ -1,15 +1,36 @@
-"""Combines several observers of one run, since records may be nested."""
+"""Observers of accesses that need no values, and several observers of one run, since records may be nested."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.frame import Frame, Observer
+from triton_lab.interpreter.memory_regions import Reachable
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op
+from triton_lab.ir import Op, Type
+
+
+@runtime_checkable
+class PlacesObserver(Observer, Protocol):
+    """An observer of accesses to which their places can be told before the launch runs, and the values afterwards."""
+
+    def touched(
+        self, types: Sequence[Type], op: Op, programs: NDArray[Any], pointer: Any, mask: Any, shape: tuple[int, ...]
+    ) -> None:
+        """``op`` will access a block of ``shape`` in each of ``programs``; ``types`` are those of its function."""
+
+    def stored(self, op: Op, reachable: Reachable, dtype: np.dtype[Any], is_last: bool) -> None:
+        """The launch has run: what ``op`` stored is in memory, if it ``is_last`` to store there."""
+
+    def forget(self, is_lost: bool = False) -> None:
+        """The launch runs otherwise than was told: what was told so far does not count.
+
+        ``is_lost``: it has stopped, and how far it came is not known.
+        """
 
 
 class _Together:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
 from triton_lab.interpreter.machine import Engine
+from triton_lab.interpreter.observers import PlacesObserver
 from triton_lab.localization import N_, _, translated
 from triton_lab.native.runtime import background_compiler
 from triton_lab.native.runtime.transaction import Fell, RollbackCounts
@@ -95,7 +96,13 @@ def chosen(machine: Machine, trial: bool = False, left: Left | None = None) -> C
     built, fallen = variant.built, variant.falls.why(machine.grid)
     if built is None or fallen:
         return functools.partial(_on_numpy, machine, fallen or variant.why, kernel, left)
-    return functools.partial(_on_native, machine, kernel, variant, built, regions, left)
+    run = functools.partial(_on_native, machine, kernel, variant, built, regions, left)
+    if machine.access_observer is None:
+        return run
+    # Programs that share memory run in another order on NumPy, and so may a replay.
+    if built.made.transaction or not variant.is_apart(machine, regions, True):
+        return functools.partial(_on_numpy, machine, "it is recorded", None, left)
+    return functools.partial(_observed, machine, run, kernel)
 
 
 def _rest(machine: Machine, left: Left | None) -> None:
@@ -110,6 +117,16 @@ def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None, left: L
         if kernel is not None:
             kernel.seconds += time.perf_counter() - start
         note(machine.executable, machine.grid, "numpy", why)
+
+
+def _observed(machine: Machine, run: Callable[[], None], kernel: _Kernel) -> None:
+    """Run a launch whose accesses are observed as machine code, or on NumPy if an access fails."""
+    from triton_lab.native.runtime import observed_launch
+
+    observer, outline = machine.access_observer, observed_launch.outline_of(machine.executable)
+    assert isinstance(observer, PlacesObserver) and outline is not None
+    if not observed_launch.run(machine, observer, outline, run):
+        _on_numpy(machine, "it is recorded", kernel)
 
 
 def _on_native(
@@ -144,11 +161,21 @@ def note(
 
 def _unfit(machine: Machine, kernel: _Kernel) -> str:
     """Why this launch needs NumPy, whatever the native engine knows of the kernel; empty if it does not."""
-    if machine.observer is not None or machine.access_observer is not None or machine.memory.before_write is not None:
+    if machine.observer is not None or machine.memory.before_write is not None or not _is_told_places(machine):
         return "it is recorded"
     if machine.marks is not None:
         return _("its lines are counted")
     return _unfit_under(machine.limits) or kernel.why
+
+
+def _is_told_places(machine: Machine) -> bool:
+    """Whether nothing observes the accesses, or only what can be told where they are before they happen."""
+    from triton_lab.native.runtime import observed_launch
+
+    observer = machine.access_observer
+    if observer is None:
+        return True
+    return isinstance(observer, PlacesObserver) and observed_launch.outline_of(machine.executable) is not None
 
 
 def _unfit_under(limits: Limits) -> str:

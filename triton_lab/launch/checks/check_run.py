@@ -24,7 +24,6 @@ from triton_lab.launch.replay.replay_run import is_cut_short
 from triton_lab.localization import _, translated
 
 if TYPE_CHECKING:
-    from triton_lab.ir import Plan
     from triton_lab.launch.recording.launch_record import Recorded
 
 RULES = rules()  # loaded with this module, not in the middle of a launch
@@ -119,12 +118,6 @@ def one_note_a_line(findings: Sequence[Finding]) -> list[Finding]:
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """The findings by severity, errors first, then those that may explain a wrong result, then by line."""
     return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), not RULES[f.kind].explains, f.line or 0))
-
-
-def attending(plan: Plan) -> dict[str, Watcher]:
-    """What watches each launch of ``plan`` while it runs, by the names of the watchers."""
-    found = {kind: rule.attending(plan) for kind, rule in RULES.items()}
-    return {name: one for name, one in found.items() if one is not None}
 
 
 def watchers(launch: Recorded) -> dict[str, Watcher]:

@@ -111,10 +111,6 @@ class Rule(ABC):
         """What watches a launch that is too large for a replay while it runs, by names for `Recorded.watched`."""
         return {}
 
-    def attending(self, plan: Plan) -> Watcher | None:
-        """What watches each launch of ``plan`` while it runs, under this kind, as that costs less than a replay."""
-        return None
-
     def completed(self, launch: Recorded, finding: Finding) -> Finding:
         """The finding, once the values of its lanes are known."""
         return finding

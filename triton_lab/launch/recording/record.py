@@ -23,7 +23,7 @@ from triton_lab.ir import Plan, effects
 from triton_lab.launch.access_footprint import hull, runs
 from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
-from triton_lab.launch.checks.check_run import attending, watchers
+from triton_lab.launch.checks.check_run import watchers
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording import last_launch, snapshot
 from triton_lab.launch.recording.access_event import AccessEvent
@@ -92,7 +92,7 @@ class LaunchRecorder(Recorder):
         tape = Tape(room, launcher.limits, self.fresh.unwritten(extents), blank, unfilled - blank)
         values: tuple[Value, ...] = tuple(value for leaf in call.leaves for value in leaf.values)
         kept = snapshot.take(call.memory, values, call.owners, room)
-        watching = attending(call.executable.plan)
+        watching: dict[str, Watcher] = {}
         if kept.missing:
             # There will be no replay, so the checks that need one watch the launch now.
             tape.blank |= still_poisoned(tape.unwritten, lambda start, stop: _bytes(call, start, stop))

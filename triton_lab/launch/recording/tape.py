@@ -14,6 +14,8 @@ from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import AccessFault, KernelError, StepLimit
 from triton_lab.interpreter.machine import Limits
+from triton_lab.interpreter.memory_access import pieces_of
+from triton_lab.interpreter.memory_regions import Reachable
 from triton_lab.ir import Op, Plan, Type, effects
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.nonfinite import finite
@@ -32,14 +34,14 @@ class Tape(Watcher):
     """Records each access of one launch.
 
     ``events`` and ``kinds`` are keyed by operation. ``barriers`` are those within programs: ``(order, programs)``.
-    ``strange`` are the operations with NaN or infinity among the values to store, perhaps in masked-off lanes.
+    ``strange`` are the operations that stored NaN or infinity, or may have: in masked-off lanes, or earlier values.
     Bytes for which no write was seen before the launch are in one of three sets: ``unwritten`` are uninitialised if
     they still hold the poison, ``blank`` are known to be uninitialised, and for ``unknown`` it cannot be decided.
     ``unverified`` is the memory that was found by its address alone. ``stopped`` is the operation that stopped the
     launch, with its event: it changed nothing, and is not in ``events``.
 
     Once ``room`` bytes are full, nothing more is recorded: the tape then holds the launch up to some moment, without
-    gaps, and ``dropped`` counts the later accesses.
+    gaps, and ``dropped`` counts the later accesses; all of them if it ``is_lost`` which ones were made.
     """
 
     def __init__(
@@ -64,25 +66,64 @@ class Tape(Watcher):
         # How many loop iterations the launch ran; None if that is not known.
         self.steps: int | None = None
         self.dropped = 0
+        self.is_lost = False
         self._count = 0
         self.room = self._room = room
         self._programs: Array | None = None
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        shape = block_shape(frame, op, pointer)
+        self._note(frame.routine.types, op, frame.programs, pointer, mask, shape, _took(frame, op, values))
+        if op.index not in self.strange and not _stored_finite(frame, op, values):
+            self.strange.add(op.index)
+
+    # --- As a `PlacesObserver`: the values are looked at where they have been stored ---
+
+    def touched(
+        self, types: Sequence[Type], op: Op, programs: Array, pointer: Any, mask: Any, shape: tuple[int, ...]
+    ) -> None:
+        self._note(types, op, programs, pointer, mask, shape, None)
+
+    def stored(self, op: Op, reachable: Reachable, dtype: np.dtype[Any], is_last: bool) -> None:
+        events = self.events.get(op.index, [])
+        if dtype.kind in "iub" or not (events or self.dropped):
+            return
+        programs = np.concatenate([event.programs for event in events]) if events else np.empty(0, np.int64)
+        # Of several values in one place only the last is left, and those that were dropped are not found.
+        is_known = is_last and not self.dropped and len(np.unique(programs)) == len(programs)
+        if not is_known or not all(_left_finite(event, reachable, dtype) for event in events):
+            self.strange.add(op.index)
+
+    def forget(self, is_lost: bool = False) -> None:
+        self.is_lost = is_lost
+        self.dropped = self._count if is_lost else 0
+        self.events.clear()
+        self.kinds.clear()
+        self.strange.clear()
+        self._count = 0
+        self._room, self._programs = self.room, None
+
+    def _note(
+        self,
+        types: Sequence[Type],
+        op: Op,
+        programs: Array,
+        pointer: Any,
+        mask: Any,
+        shape: tuple[int, ...],
+        took: Array | None,
+    ) -> None:
         order = self._count
         self._count += 1
         if op.index not in self.kinds:
-            self.kinds[op.index] = _kind(frame.routine.types, op, kind)
+            self.kinds[op.index] = _kind(types, op, effects.ACCESSES[op.name].kind)
             self.events[op.index] = []
-        shape = block_shape(frame, op, pointer)
-        event = AccessEvent(order, frame.programs, _bare(pointer), mask, shape, _took(frame, op, values))
+        event = AccessEvent(order, programs, _bare(pointer), mask, shape, took)
         # Programs that run on together share one array of their numbers.
-        shared = frame.programs is self._programs
-        self._programs = frame.programs
-        if self._fits(_EVENT_BYTES + event.nbytes - shared * frame.programs.nbytes):
+        shared = programs is self._programs
+        self._programs = programs
+        if self._fits(_EVENT_BYTES + event.nbytes - shared * programs.nbytes):
             self.events[op.index].append(event)
-        if op.index not in self.strange and not _stored_finite(frame, op, values):
-            self.strange.add(op.index)
 
     def barrier(self, frame: Frame, op: Op) -> None:
         if self._fits(_EVENT_BYTES):
@@ -97,6 +138,8 @@ class Tape(Watcher):
     @property
     def cut(self) -> str:
         """What was not recorded, in words; empty if everything was."""
+        if self.is_lost:
+            return _("the launch was stopped in machine code, and which accesses it had made is not known")
         told = count(self.dropped, "access was", "accesses were")
         return _("{told} not kept: use record(max_bytes=...)").format(told=told) if self.dropped else ""
 
@@ -189,6 +232,12 @@ def brought(frame: Frame, op: Op, values: Array | None) -> Array | None:
     if position is None or not effects.updates(op):
         return values
     return frame.elements(op, position, frame.environment[op.operands[position]])
+
+
+def _left_finite(event: AccessEvent, reachable: Reachable, dtype: np.dtype[Any]) -> bool:
+    """Whether what a store has left in memory is finite."""
+    found = pieces_of(reachable, event.pointer, event.mask, dtype, event.shape, "store")
+    return all(bool(finite(piece.view[piece.index]).all()) for piece in found)
 
 
 def _stored_finite(frame: Frame, op: Op, values: Array | None) -> bool:

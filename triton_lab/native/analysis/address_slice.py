@@ -1,8 +1,8 @@
-"""A kernel reduced to what decides which addresses it touches in the memory that it writes.
+"""A kernel reduced to what decides which addresses it touches: all of them, or those in the memory that it writes.
 
 What is left is integer arithmetic on program ids and arguments, and the loops and branches around the accesses. A mark
 replaces each access; its operands are the pointers and the mask, if one is known, or the descriptor and coordinates of
-the access. The NumPy engine runs the result very quickly: see `launch_footprint`.
+the access. The NumPy engine runs the result very quickly: see `launch_footprint` and `observed_launch`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import TypeAlias
 
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.ops.print_and_assert import MARK
-from triton_lab.ir import Op, Plan
+from triton_lab.ir import Op, Plan, traits
 from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.effects import ACCESSES, Role, is_access, operands_of, role_of, writes
 from triton_lab.ir.plan import Block, Function, Region, Successor
+from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import BRANCHES, HANDS_ON, Value, decisive
 from triton_lab.native.analysis.inlining import flattened
 from triton_lab.native.llvm.element_types import width_of
@@ -28,8 +29,9 @@ _CONTROL = HANDS_ON - {"tt.call"}
 
 @dataclass(frozen=True, slots=True)
 class SliceAccess:
-    """An access in the outline: the group of its memory, its role, and the bytes of an element."""
+    """An access in the outline: the kernel's operation, the group of its memory, its role, and an element's bytes."""
 
+    op: Op
     group: int
     role: Role
     size: int
@@ -64,6 +66,20 @@ def outline(plan: Plan, groups: Groups) -> Outline | None:
     return None if None in written else _Outlining(function, shared).outline()
 
 
+def whole_outline(plan: Plan) -> Outline | None:
+    """The outline of ``plan`` with all of its loads and stores and their masks, in the order in which they run.
+
+    None if an address, a mask or a branch depends on memory, or if more than plain loads, stores and arithmetic runs:
+    calls, atomics, barriers, descriptors, assertions and output.
+    """
+    if len(plan.functions) > 1 or any(traits.of(op.name).kind in (Kind.ORDERS, Kind.REPORTS) for op in plan.walk()):
+        return None
+    accesses = [op for op in plan.kernel.walk() if is_access(op)]
+    if not accesses or any(op.name not in ("tt.load", "tt.store") for op in accesses):
+        return None
+    return _Outlining(plan.kernel, dict.fromkeys(accesses, 0)).outline(masks=True)
+
+
 def _joined(groups: Groups) -> dict[int, int]:
     """For each access that may not touch all memory, the number of its memory: equal if two accesses may share some."""
     parents: dict[int, int] = {}
@@ -92,7 +108,8 @@ class _Outlining:
         self.found: dict[int, SliceAccess] = {}
         self._numbers = itertools.count()
 
-    def outline(self) -> Outline | None:
+    def outline(self, masks: bool = False) -> Outline | None:
+        """The outline; None if addresses, or with ``masks`` one of the masks, cannot be known."""
         try:
             self._need([value for op in self.groups for value in _address(op)])
         except _Unknown:
@@ -105,6 +122,8 @@ class _Outlining:
                     self._need([op.operands[at]])
                     self.masks[op] = op.operands[at]
                 except _Unknown:  # then all lanes count as on
+                    if masks:
+                        return None
                     self.needed = before
         function = self.function
         blocks = tuple(self._block(block, whole=not k) for k, block in enumerate(function.body.blocks))
@@ -165,7 +184,7 @@ class _Outlining:
         at = operands_of(op)
         number = next(self._numbers)
         value = op.operands[at.value] if at.value is not None else op.results[0]
-        self.found[number] = SliceAccess(self.groups[op], role_of(op), width_of(self.function.types[value].element))
+        self.found[number] = SliceAccess(op, self.groups[op], role_of(op), width_of(self.function.types[value].element))
         operands = (*_address(op), self.masks[op]) if op in self.masks else _address(op)
         return Op("tt.print", operands, (), {"prefix": MARK, "hex": False}, (), (), op.location, number)
 

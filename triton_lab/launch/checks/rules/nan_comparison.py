@@ -12,7 +12,7 @@ from triton_lab import messages
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import AffineBlock, MaskBox, Value
 from triton_lab.interpreter.runtime_values import elements as elements_of
-from triton_lab.ir import Op, Plan, traits
+from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence
@@ -21,7 +21,6 @@ from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.nonfinite import finite
-from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import N_, _, translated
@@ -62,18 +61,12 @@ class NanComparisonRule(Rule):
         launch, comparing = evidence.launch, _comparing(evidence.launch.executable.plan)
         if not comparing or launch.snapshot is None:
             return
-        seen = launch.watched.get(self.kind)
-        missing = bool(launch.snapshot.missing)
-        # A launch that failed is left to the replay, which stops where the record does.
-        told = seen if isinstance(seen, _Watcher) and (missing or (seen.has_run and launch.error is None)) else None
-        if told is not None and not told.programs:
-            return
-        watcher = told or _Watcher(comparing.keys())
-        if told is None or not missing:
-            if not (evidence.tape.strange or _holds_some(launch)):
+        watcher = launch.watched.get(self.kind)
+        if not isinstance(watcher, _Watcher):
+            if not (evidence.tape.strange or _loads_some(evidence)):
                 return
-            if told is None:
-                replay(launch, observer=watcher)
+            watcher = _Watcher(comparing.keys())
+            replay(launch, observer=watcher)
         for index, numbers in sorted(watcher.programs.items()):
             text = (
                 _("{program} computes the index of the largest or smallest of values that include NaN{more}")
@@ -93,12 +86,8 @@ class NanComparisonRule(Rule):
 
     def watchers(self, evidence: Evidence) -> Mapping[str, Watcher | None]:
         """One that looks for NaN in reductions; None if the launch has no such reduction."""
-        return {self.kind: self.attending(evidence.launch.executable.plan)}
-
-    def attending(self, plan: Plan) -> Watcher | None:
-        """One that looks for NaN in reductions: new outputs hold NaN, so that most launches would be replayed."""
-        comparing = _comparing(plan)
-        return _Watcher(comparing.keys()) if comparing else None
+        comparing = _comparing(evidence.launch.executable.plan)
+        return {self.kind: _Watcher(comparing.keys()) if comparing else None}
 
 
 def _comparing(plan: Plan) -> dict[int, bool]:
@@ -120,10 +109,14 @@ def _decides(op: Op) -> bool | None:
     return True if any(one.name == "arith.select" for one in inner) else None
 
 
-def _holds_some(launch: Recorded) -> bool:
-    """Whether a float tensor of the launch held NaN or infinity before."""
+def _loads_some(evidence: Evidence) -> bool:
+    """Whether a float tensor that the launch loads held NaN or infinity before: new outputs hold NaN."""
+    launch = evidence.launch
     assert launch.snapshot is not None
-    for argument in launch.arguments:
+    loading = [op for op in launch.executable.plan.walk() if op.index in launch.events and effects.reads(op)]
+    for argument in {evidence.owner(op) for op in loading}:
+        if argument is None:
+            return True
         if not argument.itemsize or not argument.dtype.startswith(("float", "bfloat")):
             continue
         try:
@@ -137,15 +130,13 @@ def _holds_some(launch: Recorded) -> bool:
 
 
 class _Watcher(Watcher):
-    """Finds the programs in which some reductions take NaN. ``has_run``: it was told of operations."""
+    """Finds the programs in which some reductions take NaN."""
 
     def __init__(self, ops: Any) -> None:
         self.ops = frozenset(ops)
         self.programs: dict[int, set[int]] = {}
-        self.has_run = False
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        self.has_run = True
         if op.index not in self.ops:
             return
         for number, operand in zip(op.operands, operands, strict=True):

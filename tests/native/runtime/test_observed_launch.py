@@ -1,0 +1,108 @@
+"""A launch that is recorded while machine code computes it has the accesses and findings of NumPy's run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from tests.native.fuzz import same_accesses, told
+from tests.native.launches import add
+from triton_lab.examples import all_examples
+from triton_lab.examples.example import Example
+from triton_lab.launch.launch import Launch
+from triton_lab.native import engine
+from triton_lab.native.runtime import observed_launch
+
+
+def recorded(run: Any, on: str) -> list[Launch]:
+    with lab.limits(engine=on), lab.record() as launches:
+        run()
+    return list(launches)
+
+
+@pytest.mark.parametrize("page", all_examples(), ids=lambda page: page.name)
+def test_an_example_has_the_same_accesses_and_findings(page: Example) -> None:
+    def run() -> None:
+        page.run(**page.inputs("small", 0, "cpu"))
+
+    run()  # tuned now
+    for one, other in zip(recorded(run, "native"), recorded(run, "numpy"), strict=True):
+        # Tensors whose addresses lie in memory are elsewhere in each run.
+        assert same_accesses(one, other) or None in map(one.owner_of, one.events)
+        assert told(one) == told(other)
+
+
+@triton.jit
+def twice(x, out, BLOCK: tl.constexpr):
+    """The second store replaces what the first one stored."""
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i) / 0.0)
+    tl.store(out + i, i.to(tl.float32))
+
+
+@triton.jit
+def again(x, out, BLOCK: tl.constexpr):
+    """Each round of the loop replaces what the one before stored."""
+    i = tl.arange(0, BLOCK)
+    for k in range(2):
+        tl.store(out + i, tl.load(x + i) / k)
+
+
+@triton.jit
+def quotient(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, 1.0 / tl.load(x + i))
+
+
+@pytest.mark.parametrize("kernel", [twice, again, quotient])
+@pytest.mark.parametrize("first", [0.0, 1.0])
+def test_what_was_not_finite_is_known(kernel: Any, first: float) -> None:
+    x, out = torch.full((32,), 2.0), torch.zeros(32)
+    x[0] = first
+    native, numpy = (recorded(lambda: kernel[(1,)](x, out, BLOCK=32), on)[0] for on in ("native", "numpy"))
+    assert engine.lately[-1].engine == "native"
+    assert native.tape.strange >= numpy.tape.strange
+    assert bool(native.tape.strange) == (kernel is not quotient or not first)
+    assert told(native) == told(numpy)
+
+
+def test_the_memory_is_that_of_an_unobserved_launch() -> None:
+    x, y, out, plain = torch.rand(5000), torch.rand(5000), torch.zeros(5000), torch.zeros(5000)
+    recorded(lambda: add[(5,)](x, y, out, 5000, BLOCK=1024), "native")
+    assert engine.lately[-1].engine == "native"
+    with lab.limits(engine="native"):
+        add[(5,)](x, y, plain, 5000, BLOCK=1024)
+    assert torch.equal(out, plain) and torch.equal(out, x + y)
+
+
+def test_an_interrupt_leaves_no_accesses_that_have_not_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(machine: Any, observer: Any, of: Any, values: Any) -> bool:
+        def stopped() -> None:
+            raise KeyboardInterrupt
+
+        return run(machine, observer, of, stopped)
+
+    run = observed_launch.run
+    monkeypatch.setattr(observed_launch, "run", interrupted)
+    x, out = torch.rand(100), torch.zeros(100)
+    with lab.limits(engine="native"), lab.record() as launches, pytest.raises(KeyboardInterrupt):
+        add[(1,)](x, x, out, 100, BLOCK=128)
+    assert not launches[0].events and not out.any()
+    assert launches[0].dropped
+
+
+def test_the_events_of_several_batches_are_numpys() -> None:
+    x = torch.rand(1 << 20)
+    native, numpy = (
+        recorded(lambda: add[(1024,)](x, x, torch.empty(1 << 20), 1 << 20, BLOCK=1024), on)[0]
+        for on in ("native", "numpy")
+    )
+    (events, *_rest) = native.events.values()
+    assert len(events) > 1 and same_accesses(native, numpy)
+    assert np.concatenate([event.programs for event in events]).tolist() == list(range(1024))

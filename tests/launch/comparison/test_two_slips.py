@@ -24,8 +24,7 @@ TRIED_ALONE = ("STRICT and SCALE", "SCALE and BASE", "LEAST and MEAN")
     "two",
     [
         pytest.param(two, marks=[ALONE] if any(name in two.name for name in TRIED_ALONE) else [])
-        for two in TWOS
-        if two.adjacent
+        for two in {two.kernel: two for two in TWOS if two.adjacent}.values()
     ],
     ids=lambda two: two.name,
 )
@@ -38,7 +37,7 @@ def test_both_are_named(two: Two) -> None:
 
 
 # Each slip of a kernel with one of its launch.
-@pytest.mark.parametrize("pair", LAUNCHED[::2], ids=lambda pair: pair.name)
+@pytest.mark.parametrize("pair", LAUNCHED[::4], ids=lambda pair: pair.name)
 def test_both_are_named_where_one_is_the_launchs(pair: Launched) -> None:
     causes = lab.compare(recorded(pair.run), pair.right).causes(LONG)
     assert causes.pair is not None, causes

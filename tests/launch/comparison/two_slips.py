@@ -1,6 +1,6 @@
 """Kernels that are off by two things at once: each slip is a constexpr that turns it on, and its lines are marked.
 
-Tests try each slip with the next one of its kernel. ``python -m tests.launch.comparison.two_slips`` tries all pairs,
+Tests try the last two slips of each kernel. ``python -m tests.launch.comparison.two_slips`` tries all pairs,
 and prints those of which a slip is not named.
 """
 

@@ -15,6 +15,7 @@ import triton.language as tl
 import triton_lab as lab
 from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.slips import randn
+from triton_lab.launch.comparison import time_budget
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.experiment_results import Causes
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
@@ -53,6 +54,12 @@ def expected(x: torch.Tensor, turned: bool = False, twice: bool = False) -> Mapp
         total += x[:, place * 5 + k]
     ratio = ((2 if twice else 1) * total.sum(1) + 1) / 41
     return {"y_ptr": total * ratio[:, None]}
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No end of time: which of two causes is told must not depend on how fast this machine is."""
+    monkeypatch.setattr(time_budget.Budget, "spent", False)
 
 
 def causes(**changes: bool) -> Causes:

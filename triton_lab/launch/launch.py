@@ -170,7 +170,7 @@ class Launch(Recorded, RichDisplay):
         """
         from triton_lab.launch.interleaving.interleavings import Interleavings, racing
 
-        chosen = racing(self.findings if self.programs > 1 else ()) if programs is None else programs
+        chosen = racing(self, self.findings if self.programs > 1 else ()) if programs is None else programs
         return Interleavings(self, chosen, start)
 
     def origins(self, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
@@ -274,7 +274,7 @@ class Launch(Recorded, RichDisplay):
         """`plot.grid`."""
         return self.plot.grid(by, sms, argument, program)
 
-    def steps(self, program: int = 0, step: int | None = None) -> Steps:
+    def steps(self, program: int | None = None, step: int | None = None) -> Steps:
         """`plot.steps`."""
         return self.plot.steps(program, step)
 

@@ -55,7 +55,8 @@ class _Text(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data) -> None:
-        self.words.append(data)
+        if self.open[-1] != "style":
+            self.words.append(data)
 
 
 def words(html: str) -> list[str]:
@@ -71,8 +72,8 @@ def test_it_begins_with_what_to_do(advice):
 
 
 def test_bars_are_as_long_as_times(advice):
-    widths = list(map(int, re.findall(r"width: (\d+)px", advice._repr_html_())))
-    assert widths == [220, 55, 110]
+    widths = list(map(int, re.findall(r"width: (\d+)%", advice._repr_html_())))
+    assert widths == [100, 25, 50]
 
 
 def test_changed_lines_are_shown_and_escaped(advice):
@@ -101,3 +102,11 @@ def test_without_suggestions_it_says_how_many_edits_were_tried(advice, wording: 
     none = replace(advice, suggestions=(), dropped=())
     wording(words(none._repr_html_())[0], tried="5")
     assert len(none) == 0
+
+
+def test_each_figure_stands_beside_its_heading(advice):
+    rows = re.findall(r"<tr role=\"row\">(.*?)</tr>", advice._repr_html_())
+    headings = re.findall(r"<th [^>]*>(.*?)</th>", rows[0])
+    assert len(rows) == 4 and len(headings) == 9
+    for row in rows[1:]:
+        assert row.count("<td ") == 9 and re.findall(r'data-name="(.*?)"', row) == headings[2:]

@@ -11,6 +11,7 @@ import torch
 import triton_lab as lab
 from tests.wordings import Wording
 from triton_lab.compiled.cost import GPUS
+from triton_lab.examples.gpu_recordings import recording
 from triton_lab.examples.vector_add import add
 from triton_lab.views.compiled.roofline import edges, roofline
 from triton_lab.views.drawing.drawing import DrawnText, Line, Rectangle
@@ -52,13 +53,26 @@ def test_the_roofline_holds_the_ridge_and_the_launch(intensity):
     (_, start), (ridge, top), (_, end) = edge.points
     assert start > top == end
     marks = [item for item in made.items if isinstance(item, Rectangle)]
-    assert len(marks) == math.isfinite(intensity)
+    assert [mark.fill for mark in marks] == ["none"] * math.isfinite(intensity)
     for mark in marks:  # on the roof: under its slope to the left of the ridge, at its height to the right
         assert (mark.middle < ridge) == (intensity < roof.ridge)
         assert mark.y + mark.height / 2 == pytest.approx(top) or mark.y > top
     for item in made.items:
         if isinstance(item, DrawnText):
             assert 0 < item.x < made.width and 0 < item.y < made.height
+
+
+def test_what_was_measured_is_a_filled_mark_below_the_bound():
+    launch = recording("matmul_float16")
+    assert launch.time is not None and "H100" in launch.time.device
+    cost = launch.compile("sm_90").cost
+    roof = cost.roof("H100")
+    assert roof.measured == pytest.approx(cost.arithmetic.flops / launch.time.median) and roof.measured < roof.rate
+    bound, measured = (item for item in roofline(roof).items if isinstance(item, Rectangle))
+    assert (bound.fill, measured.fill) == ("none", "error")
+    assert measured.y > bound.y and measured.x == bound.x
+    assert math.log10(roof.measured) > edges(roof)[2]
+    assert cost.roof("H200").measured is None and cost.roof("A100").measured is None
 
 
 @pytest.mark.parametrize("target", ["sm_80", "gfx942", "gfx1200"])

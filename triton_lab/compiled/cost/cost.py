@@ -58,7 +58,7 @@ class Roof:
 
     ``rate`` is the most operations a second that its ``intensity`` allows; ``memory_bound`` says which part of the
     roof applies; ``peak`` is the flat part, for ``kind`` numbers; ``seconds`` is the shortest time that the launch
-    could take.
+    could take. ``measured`` is the rate that was measured on this GPU, if the launch ran there.
     """
 
     gpu: Gpu
@@ -67,6 +67,7 @@ class Roof:
     kind: str
     rate: float
     seconds: float
+    measured: float | None = None
 
     @property
     def ridge(self) -> float:
@@ -177,7 +178,10 @@ class LaunchCost:
         plain = self.arithmetic.floats / chosen.rate(PLAIN)
         products = sum(times / chosen.rate(kind) for kind, times in self.arithmetic.products.items())
         seconds = max(self.bytes.ideal / chosen.bytes, plain, products)
-        return Roof(chosen, self.intensity, peak, self.kind, rate, seconds)
+        time = self.launch.time
+        here = time is not None and f" {chosen.name.lower()} " in f" {time.device.lower()} "
+        measured = self.arithmetic.flops / time.median if time is not None and here and time.median else None
+        return Roof(chosen, self.intensity, peak, self.kind, rate, seconds, measured)
 
     @cached_property
     def lines(self) -> list[LineCost]:

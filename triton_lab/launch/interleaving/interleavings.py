@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -19,6 +19,9 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import within
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]
 MOST_STATES = 4_000  # that are looked for
@@ -201,12 +204,34 @@ class Interleavings:
             number = to
 
 
-def racing(findings: Iterable[Finding]) -> tuple[int, int]:
-    """Two programs that race, else the first two."""
+def racing(launch: Launch, findings: Iterable[Finding]) -> tuple[int, int]:
+    """Two programs that race for the first element of a race, else the first two."""
     for one in findings:
-        if one.kind == "race" and len(distinct := sorted(set(one.programs[:2].tolist()))) == 2:
-            return distinct[0], distinct[1]
+        if one.kind == "race" and len(one.programs):
+            first = int(one.programs[0])
+            other = min(_rivals(launch, one, first), default=None)
+            if other is not None:
+                return min(first, other), max(first, other)
     return 0, 1
+
+
+def _rivals(launch: Launch, found: Finding, program: int) -> set[int]:
+    """The programs that a race is with: both touch its first element, and one writes it.
+
+    If the race is in no argument's memory, they are the other programs that the finding lists.
+    """
+    argument = next((one for one in launch.arguments if one.name == found.argument), None)
+    if argument is None or not len(found.elements):
+        return set(found.programs.tolist()) - {program}
+    address = argument.address + int(found.elements[0]) * argument.itemsize
+    touching, writing = set[int](), set[int]()
+    for access in launch.accesses:
+        if access.argument == argument.name:
+            for event in access.events:
+                here = ((event.addresses() == address) & event.active()).reshape(len(event.programs), -1).any(axis=1)
+                touching.update(event.programs[here].tolist())
+                writing.update(event.programs[here].tolist() if access.kind != "load" else ())
+    return (touching if program in writing else writing) - {program}
 
 
 def _checked(launch: Recorded, programs: Sequence[int]) -> tuple[int, int]:

@@ -1,4 +1,7 @@
-"""The roofline of a launch as a drawing: the roof of a GPU on a grid of powers of ten, and the launch under it."""
+"""The roofline of a launch as a drawing: the roof of a GPU on a grid of powers of ten, and the launch under it.
+
+A hollow mark is a bound, a filled one was measured.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +47,16 @@ def roofline(roof: Roof) -> Drawing:
     made.add(DrawnText(corner[0] + 8, corner[1] - 9, f"{roof.gpu.name}, {roof.kind}", SMALL, "accent"))
     if 0 < roof.intensity < math.inf:
         x, y = at(roof.intensity, roof.rate)
-        made.add(Line(((x, y), (x, bottom)), "error", arrow=False))
-        made.add(Rectangle(x - MARK / 2, y - MARK / 2, MARK, MARK, "error", "none", line=0, radius=0))
-        words = _("this launch, at best")
-        if x < LEFT + WIDE * 0.6:
-            made.add(DrawnText(x + 10, y + 16, words, SMALL, "error"))
-        else:
-            made.add(DrawnText(x - 10, y + 16, words, SMALL, "error", "right"))
+        made.add(Line(((x, y + MARK / 2), (x, bottom)), "error", arrow=False))
+        made.add(Rectangle(x - MARK / 2, y - MARK / 2, MARK, MARK, "none", "error", line=1.5, radius=0))
+        beside, side = (x + 10, "left") if x < LEFT + WIDE * 0.6 else (x - 10, "right")
+        told = [(y, _("this launch, at best (a bound, not measured)"))]
+        if roof.measured:
+            _unused, there = at(roof.intensity, roof.measured)
+            made.add(Rectangle(x - MARK / 2, there - MARK / 2, MARK, MARK, "error", "none", line=0, radius=0))
+            apart = max(0.0, 14 - abs(there - y))
+            told.append((there + apart, _("measured")))
+        made.add(*(DrawnText(beside, height + 16, words, SMALL, "error", side) for height, words in told))
     made.add(DrawnText(LEFT + WIDE / 2, bottom + 34, translated(ACROSS), SMALL, "faint", "center"))
     return made
 
@@ -59,7 +65,10 @@ def edges(roof: Roof) -> tuple[int, int, int, int]:
     """The left, right, lower and upper edges of the grid, as powers of ten."""
     points = [roof.ridge] + ([roof.intensity] if 0 < roof.intensity < math.inf else [])
     left, right = math.floor(math.log10(min(points))) - 1, math.ceil(math.log10(max(points))) + 1
-    return left, right, math.floor(math.log10(roof.gpu.bytes) + left), math.ceil(math.log10(roof.peak))
+    low = math.floor(math.log10(roof.gpu.bytes) + left)
+    if roof.measured:
+        low = min(low, math.floor(math.log10(roof.measured)) - 1)
+    return left, right, low, math.ceil(math.log10(roof.peak))
 
 
 def _rate(power: int) -> str:

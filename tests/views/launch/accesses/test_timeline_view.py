@@ -167,3 +167,34 @@ def test_bad_requests_name_what_there_is() -> None:
         TimelineView(made, "x_ptr", 3)
     with pytest.raises(ValueError, match="x_ptr, out_ptr"):
         TimelineView(made, "q")
+
+
+@triton.jit
+def changing_kernel(x_ptr, BLOCK: tl.constexpr):
+    for step in range(3):
+        at = (tl.program_id(0) * 3 + step) * BLOCK + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + at)
+        tl.store(x_ptr + at, x + 1)
+        tl.atomic_add(x_ptr + at, 1.0)
+
+
+@pytest.mark.parametrize("programs", [1, 3])
+def test_patterns_tell_kinds_of_accesses_apart(programs: int) -> None:
+    with lab.record() as launches:
+        changing_kernel[(programs,)](torch.ones(72), BLOCK=8)
+    view = TimelineView(launches[0], "x_ptr")
+    found = view.heatmap
+    assert [moment.kinds for moment in view.moments] == [("load",), ("store",), ("atomic",)] * 3
+    looks = found.styles[found.cells].reshape(*view.counts.shape, 4)
+    for row in range(9):
+        touched = view.counts[row] > 0
+        assert set(looks[row, touched, 3]) == {(style.PLAIN, style.HATCH, style.DOTS)[row % 3]}
+        assert set(looks[row, ~touched, 3]) <= {style.PLAIN} and touched.sum() == programs * 8
+    assert [key.style[3] for key in found.legend][-3:] == [style.PLAIN, style.HATCH, style.DOTS]
+    groups = found.groups
+    assert groups is not None and set(groups[found.cells].reshape(view.counts.shape)[2].tolist()) == {0, 2}
+
+
+def test_accesses_of_one_kind_have_no_pattern() -> None:
+    found = TimelineView(launch(2, 48), "x_ptr").heatmap
+    assert set(found.styles[:, 3]) == {style.PLAIN} and found.groups is None

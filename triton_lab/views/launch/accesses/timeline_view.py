@@ -14,7 +14,7 @@ import numpy.typing as npt
 from triton_lab import messages
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.recording.access_event import AccessEvent
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 
 ROWS, COLUMNS = 48, 96  # at most; beyond that, a row stands for several accesses, a column for several elements
 ROOM = (720.0, 420.0)
+# The kinds of accesses, each with its pattern and its words; a cell shows the last of those in it.
+KINDS = (
+    ("load", style.PLAIN, N_("plain: loaded")),
+    ("store", style.HATCH, N_("hatched: stored to")),
+    ("atomic", style.DOTS, N_("dotted: changed by atomics")),
+)
 
 Ints = npt.NDArray[np.int64]
 
@@ -111,7 +117,7 @@ class TimelineView(View):
         other = TimelineView(self.launch, self.argument.name, self.program, self.room)
         other.__dict__["events"] = self.events[window.row : window.row + window.rows]
         other.__dict__["layout"] = window.layout
-        other.__dict__["most"] = self.most
+        other.__dict__["most"], other.__dict__["mixed"] = self.most, self.mixed
         other.window = window
         return other
 
@@ -158,7 +164,7 @@ class TimelineView(View):
     def counts(self) -> Ints:
         """The number of lanes (rows, columns) that touched a column's elements in a row's time."""
         found = np.zeros((self.layout.rows, self.layout.columns), np.int64)
-        for row, column, _program in self._touches():
+        for row, column, _program, _kind in self._touches():
             found[row] += np.bincount(column, minlength=self.layout.columns)
         return found
 
@@ -167,14 +173,28 @@ class TimelineView(View):
         """The first and the last program (rows, columns) that touched a column's elements in a row's time; -1: none."""
         first = np.full((self.layout.rows, self.layout.columns), self.launch.programs)
         last = np.full_like(first, -1)
-        for row, column, program in self._touches():
+        for row, column, program, _kind in self._touches():
             np.minimum.at(first[row], column, program)
             np.maximum.at(last[row], column, program)
         return np.where(last < 0, -1, first), last
 
-    def _touches(self) -> Iterator[tuple[int, Ints, Ints]]:
-        """For each access event its row, and for its lanes the column of the element and the program."""
-        for number, (_unused, event) in enumerate(self.events):
+    @cached_property
+    def kinds(self) -> Ints:
+        """The kind (rows, columns) of accesses to a column's elements in a row's time, as in `KINDS`; -1 for none."""
+        found = np.full((self.layout.rows, self.layout.columns), -1)
+        for row, column, _program, kind in self._touches():
+            np.maximum.at(found[row], column, kind)
+        return found
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Whether there are accesses of several kinds, which patterns tell apart."""
+        return len({access.kind for access, _unused in self.events}) > 1
+
+    def _touches(self) -> Iterator[tuple[int, Ints, Ints, int]]:
+        """For each access event its row, for its lanes the column of the element and the program, and its kind."""
+        ranks = {name: rank for rank, (name, *_unused) in enumerate(KINDS)}
+        for number, (access, event) in enumerate(self.events):
             on = event.active()
             programs = event.programs.reshape(-1, *(1,) * len(event.shape))
             if self.program is not None:
@@ -183,7 +203,7 @@ class TimelineView(View):
             element -= np.where(element >= 0, self.window.column if self.window else 0, 0)
             there = (element >= 0) & (element < self.layout.columns * self.layout.right)
             whose = np.broadcast_to(programs, on.shape)[on][there]
-            yield number // self.layout.down, element[there] // self.layout.right, whose
+            yield number // self.layout.down, element[there] // self.layout.right, whose, ranks[access.kind]
 
     @cached_property
     def most(self) -> float:
@@ -203,7 +223,34 @@ class TimelineView(View):
 
     @cached_property
     def heatmap(self) -> Heatmap:
-        return self._by_program() if self.parted else self._by_lanes()
+        plain = self._by_program() if self.parted else self._by_lanes()
+        return self._by_kind(plain) if self.mixed else plain
+
+    def _by_kind(self, plain: Heatmap) -> Heatmap:
+        """The heatmap with a pattern for each kind of access, and a line between kinds.
+
+        Cells of several programs keep their stripes.
+        """
+        keys, numbers = np.unique(
+            plain.cells.astype(np.int64) * len(KINDS) + self.kinds.reshape(-1).clip(0), return_inverse=True
+        )
+        first = int(keys[0] > 0)  # class 0 is no cell, and there may be none of it
+        styles, groups = np.zeros((first + len(keys), 4), np.uint16), np.zeros(first + len(keys), np.int64)
+        styles[first:], groups[first:] = plain.styles[keys // len(KINDS)], keys % len(KINDS)
+        patterns = np.array([pattern for _name, pattern, _words in KINDS], np.uint16)
+        flat = styles[:, 3] == style.PLAIN
+        styles[flat, 3] = patterns[groups[flat]]
+        shown = [
+            Key((style.GROUND,) * 3 + (KINDS[kind][1],), translated(KINDS[kind][2]))
+            for kind in np.unique(self.kinds[self.kinds >= 0])
+        ]
+        return replace(
+            plain,
+            cells=narrow(numbers.reshape(-1) + first),
+            styles=styles,
+            groups=groups,
+            legend=[*plain.legend, *shown],
+        )
 
     def _by_program(self) -> Heatmap:
         first, last = (each.reshape(-1) for each in self.owners)

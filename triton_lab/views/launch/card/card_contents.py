@@ -11,8 +11,6 @@ from triton_lab.views.launch.card.findings_text import ICONS
 from triton_lab.views.missing_picture import attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.launch.access import Access
     from triton_lab.launch.argument import Argument
@@ -76,8 +74,9 @@ class Contents:
 
     @property
     def followable(self) -> list[Access]:
-        """The stores whose values can be traced back."""
-        return followable(self.launch, self.accesses) if self.replays else []
+        """The stores to tensor arguments, whose values can be traced back."""
+        drawn = {argument.name for argument in self.tensors}
+        return [one for one in self.accesses if one.kind == "store" and one.argument in drawn] if self.replays else []
 
     @cached_property
     def touched(self) -> list[str]:
@@ -85,18 +84,23 @@ class Contents:
         touched = {access.argument for access in self.accesses}
         stored = {access.argument for access in self.accesses if access.kind != "load"}
         told = [one for one in self.gravest if one.severity != "note" or rules()[one.kind].mark]
-        wrong = [name for one in told for name in (one.argument, *(name for name, _ in one.ends))]
+        wrong = [name for one in told for name in _concerned(one)]
         names = [argument.name for argument in self.tensors if argument.name in touched]
         return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
 
     @cached_property
     def over_time(self) -> list[str]:
-        """The touched arguments, those first that are touched most often; none if each is touched at one instant."""
+        """The touched arguments: those of the foremost finding first, then those touched in most iterations.
+
+        There are none if each is touched at one instant.
+        """
         instants = Counter[str | None]()
         for access in self.accesses:
-            instants[access.argument] += len(access.events)
-        ordered = sorted(self.touched, key=lambda name: -instants[name])
-        return ordered if ordered and instants[ordered[0]] > 1 else []
+            instants[access.argument] += access.iterations
+        wrong = [] if self.foremost is None else _concerned(self.foremost)
+        several = [name for name in self.touched if instants[name] > 1]
+        first = sorted(several, key=lambda name: (name not in wrong, -instants[name]))
+        return [*first, *(name for name in self.touched if name not in several)] if several else []
 
     @cached_property
     def gravest(self) -> list[Finding]:
@@ -112,6 +116,34 @@ class Contents:
             ),
         )
 
+    @cached_property
+    def foremost(self) -> Finding | None:
+        """The finding on which pictures open: the gravest, unless it is a note."""
+        return next((one for one in self.gravest if one.severity != "note"), None)
+
+    @cached_property
+    def wrong_program(self) -> int | None:
+        """A program that an error or a warning concerns."""
+        told = (one.programs for one in self.gravest if one.severity != "note")
+        return next((int(programs[0]) for programs in told if len(programs)), None)
+
+    @property
+    def program(self) -> int:
+        """The program that pictures of one program show first."""
+        return self.wrong_program or 0
+
+    @property
+    def line(self) -> int | None:
+        """The kernel's line at which pictures of steps stand first: that of the foremost finding."""
+        return None if self.foremost is None else self.foremost.line
+
+    @cached_property
+    def traced(self) -> Access | None:
+        """The store whose origins are shown first: the last to an argument of the foremost finding, else the last."""
+        stores = self.followable
+        wrong = [] if self.foremost is None else _concerned(self.foremost)
+        return next((one for one in reversed(stores) if one.argument in wrong), stores[-1] if stores else None)
+
     @property
     def drawn(self) -> list[str]:
         """The touched arguments that get a picture."""
@@ -123,7 +155,6 @@ class Contents:
         return sorted({line for line in touching if line is not None})
 
 
-def followable(launch: Launch, accesses: Sequence[Access]) -> list[Access]:
-    """The stores among ``accesses`` to tensor arguments of the launch, in their order."""
-    drawn = {argument.name for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
-    return [one for one in accesses if one.kind == "store" and one.argument in drawn]
+def _concerned(found: Finding) -> list[str | None]:
+    """The arguments that a finding concerns: its own, and those to which a wrong value came."""
+    return [found.argument, *(name for name, _elements in found.ends)]

@@ -6,6 +6,7 @@ picture needs a `View` and its `Panel` in a module of their own, its drawing in 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from triton_lab.localization import N_, _
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.accesses.accesses_view import Accesses
     from triton_lab.views.launch.accesses.timeline_view import TimelineView
     from triton_lab.views.launch.benchmark.autotune_view import Autotune
+    from triton_lab.views.launch.card.card_contents import Contents
     from triton_lab.views.launch.storage.shared_memory_view import SharedMemoryView
     from triton_lab.views.launch.storage.storage_view import StorageView
     from triton_lab.views.launch.tiling.grid_view import GridView
@@ -184,14 +186,19 @@ class Pictures:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
 
+    @cached_property
+    def _card(self) -> Contents:
+        from triton_lab.views.launch.card.card_contents import Contents
+
+        return Contents(self._launch)
+
     def _shown_first(self, over_time: bool = False) -> str:
         """The argument of a picture that was requested without one: what a finding concerns, then an output.
 
-        A picture over time shows the one with most accesses. Raises ValueError if there is no tensor argument.
+        A picture over time shows the one with most iterations instead of an output. Raises ValueError if there is no
+        tensor argument.
         """
-        from triton_lab.views.launch.card.card_contents import Contents
-
-        card = Contents(self._launch)
+        card = self._card
         names: list[str] = [
             *(card.over_time if over_time else ()),
             *card.touched,
@@ -243,8 +250,9 @@ class Pictures:
     def timeline(self, argument: str | None = None, program: int | None = None) -> TimelineView:
         """Which elements of ``argument`` are touched when: time runs down, in the order of the record, elements across.
 
-        ``argument`` is by default the one with most accesses. With ``program``, only what that program touches. On a
-        GPU programs have no order among themselves. Raises ValueError if there is no such tensor argument or program.
+        ``argument`` is by default one that an error concerns, else that of most iterations. With ``program``, only what
+        that program touches. On a GPU programs have no order among themselves. Raises ValueError if there is no such
+        tensor argument or program.
 
         >>> launch.plot.timeline("x_ptr", program=2).title()
         'x_ptr (1000): accessed by program (2, 0, 0) over time'
@@ -275,23 +283,24 @@ class Pictures:
         """The programs in the order in which they start, and ``argument`` in the colours of its programs.
 
         ``by``: ``"order"``, ``"wave"`` (of ``sms`` programs that run at once), ``"lanes"``, ``"bytes"``,
-        ``"iterations"``, or ``"shared"`` (bytes of input in common with ``program``). ``argument`` is by default the
-        first one stored to. Raises ValueError for anything else.
+        ``"iterations"``, or ``"shared"`` (bytes of input in common with ``program``). ``argument`` is as in `tiling`.
+        Raises ValueError for anything else.
 
         >>> launch.plot.grid("wave", sms=4).title()
         'add_kernel: which programs run together'
         """
         from triton_lab.views.launch.tiling.grid_view import GridView
 
-        return GridView(self._launch, by, sms, argument, program)
+        return GridView(self._launch, by, sms, argument or next(iter(self._card.touched), None), program)
 
     def values(
         self, variable: str | None = None, line: int | None = None, program: int | None = None, iteration: int = 0
     ) -> ProgramVariables | VariableView:
         """The values of the variables of ``program`` at its end, or of one ``variable``.
 
-        With a name, the picture has the values that the variable took on ``line`` (by default the last that assigns
-        it), in any program and iteration. The launch is replayed.
+        ``program`` is by default the first that an error or a warning concerns, or 0. With a name, the picture has the
+        values that the variable took on ``line`` (by default the last that assigns it), in any program and iteration.
+        The launch is replayed.
 
         Raises LookupError, which lists the variables, ValueError for a program or iteration that does not exist, and
         CannotReplay.
@@ -302,7 +311,7 @@ class Pictures:
         if variable is None:
             from triton_lab.views.launch.values.program_variables import ProgramVariables
 
-            return ProgramVariables(self._launch, program or 0)
+            return ProgramVariables(self._launch, self._card.program if program is None else program)
         return self._launch.values(variable, line).view(program, iteration)
 
     def debugger(
@@ -315,8 +324,9 @@ class Pictures:
         """The steps of ``program`` with breakpoints: lines, conditions, or ``(line, condition)``.
 
         It stands at the first breakpoint of the program, by default of the first program that one stops.
-        ``breakpoint()`` in the kernel counts, too. ``watch`` has expressions over blocks, shown at each step, and
-        ``beside`` is a program whose values stand beside. The keys are pdb's: n, c, and rn, rc backwards.
+        ``breakpoint()`` in the kernel counts, too. If nothing stops a program, it is the one of `values`. ``watch`` has
+        expressions over blocks, shown at each step, and ``beside`` is a program whose values stand beside. The keys are
+        pdb's: n, c, and rn, rc backwards.
 
         Raises BreakpointError and ConditionError for what cannot be read, LookupError for a program that does not
         exist, and CannotReplay.
@@ -326,7 +336,10 @@ class Pictures:
         """
         from triton_lab.views.launch.values.debugger_view import DebuggerView
 
-        return DebuggerView(self._launch, program, breakpoints, watch, beside)
+        view = DebuggerView(self._launch, program, breakpoints, watch, beside)
+        if program is not None or view.stops or breakpoints:
+            return view
+        return DebuggerView(self._launch, self._card.program, (), watch, beside)
 
     def interleaving(self, programs: Sequence[int] | None = None, order: str = "") -> InterleavingView:
         """Two programs step by step, in an order that you choose: what each loads and stores, and what memory holds.
@@ -342,10 +355,11 @@ class Pictures:
 
         return InterleavingView(self._launch, programs, order)
 
-    def steps(self, program: int = 0, step: int | None = None) -> Steps:
-        """``program`` step by step, with the live variables after each.
+    def steps(self, program: int | None = None, step: int | None = None) -> Steps:
+        """``program`` (as in `values`) step by step, with the live variables after each.
 
-        The picture stands at ``step``, counted from 0, or at the end. The launch is replayed.
+        The picture stands at ``step``, counted from 0. By default it stands at the end; without a program, at the line
+        of an error. The launch is replayed.
 
         Raises ValueError for a program or step that does not exist, and CannotReplay.
 
@@ -354,26 +368,29 @@ class Pictures:
         """
         from triton_lab.views.launch.values.steps_view import Steps
 
-        return Steps(self._launch, program, step)
+        if program is None and step is None:
+            return Steps(self._launch, self._card.program).at_line(self._card.line)
+        return Steps(self._launch, self._card.program if program is None else program, step)
 
-    def pipeline(self, program: int = 0) -> PipelineView:
+    def pipeline(self, program: int | None = None) -> PipelineView:
         """The asynchronous work of ``program`` over time: who works on which buffer, who waits for what.
 
-        For kernels of Gluon, which work on shared memory themselves. The launch is replayed. Raises ValueError for a
-        program that does not exist, CannotReplay.
+        ``program`` is as in `values`. For kernels of Gluon, which work on shared memory themselves. The launch is
+        replayed. Raises ValueError for a program that does not exist, CannotReplay.
 
         >>> launch.plot.pipeline().title()
         'add_kernel, program (0, 0, 0): its pipeline'
         """
         from triton_lab.views.launch.values.pipeline_view import PipelineView
 
-        return PipelineView(self._launch, program)
+        return PipelineView(self._launch, self._card.program if program is None else program)
 
     def shared_memory(self, buffer: str | None = None, line: int | None = None, warp: int = 0) -> SharedMemoryView:
         """A buffer in shared memory bank by bank, with what ``warp`` accesses at once drawn over it.
 
-        By default the access with most bank conflicts; ``buffer`` is a variable's name, ``line`` that of an access. For
-        kernels of Gluon. Raises ValueError for what does not exist, LayoutError for a warp that does not.
+        By default an access in the line of an error, else that with most bank conflicts; ``buffer`` is a variable's
+        name, ``line`` that of an access. For kernels of Gluon. Raises ValueError for what does not exist, LayoutError
+        for a warp that does not.
 
         >>> launch.plot.shared_memory()
         Traceback (most recent call last):
@@ -382,25 +399,25 @@ class Pictures:
         """
         from triton_lab.views.launch.storage.shared_memory_view import shared_memory_view
 
-        return shared_memory_view(self._launch, buffer, line, warp)
+        return shared_memory_view(self._launch, buffer, line, warp, self._card.line)
 
     def origins(
         self, store: Access | None = None, program: int | None = None, lane: int | None = None, iteration: int = 0
     ) -> Origins:
         """The elements from which the value was computed that ``program`` stored in ``lane`` (row-major) of ``store``.
 
-        ``store`` is by default the last store to an argument. Without a lane, the value is the first that the program
-        stored; without a program, one in the middle of all stored elements. The launch is replayed. Raises ValueError
-        if nothing was stored, or for a program or lane that does not exist, and CannotReplay.
+        ``store`` is by default the last store to an argument that an error concerns, else to any. Without a lane, the
+        value is the first that the program stored; without a program, the first of one that an error concerns, else one
+        in the middle of all stored elements. The launch is replayed. Raises ValueError if nothing was stored, or for a
+        program or lane that does not exist, and CannotReplay.
 
         >>> launch.plot.origins(program=1, lane=2).title()
         'out_ptr[130], store in line 23, program (1, 0, 0): where it came from'
         """
-        from triton_lab.views.launch.card.card_contents import followable
         from triton_lab.views.launch.values.origins_view import Origins
 
-        stores = followable(self._launch, self._launch.done)
-        if store is None and not stores:
+        chosen = self._card.traced if store is None else store
+        if chosen is None:
             atomic = any(access.kind == "atomic" for access in self._launch.done)
             reason = (
                 _("{kernel} changes its arguments with atomics alone: origins are those of values that a store writes")
@@ -408,9 +425,8 @@ class Pictures:
                 else _("{kernel} stores to no argument, so no element has origins")
             )
             raise ValueError(reason.format(kernel=self._launch.kernel))
-        chosen = stores[-1] if store is None else store
         if lane is None:
-            return Origins.first(self._launch, chosen, program)
+            return Origins.first(self._launch, chosen, program, self._card.wrong_program)
         return Origins(self._launch, chosen, program or 0, lane, iteration)
 
     def autotune(self) -> Autotune:

@@ -37,8 +37,7 @@ class SharedMemoryView(BankView):
     @property
     def line(self) -> int | None:
         """The line of the access."""
-        place = None if self.moved is None else self.launch.lines.get(self.moved.op.index)
-        return None if place is None else place.line
+        return _line(self.launch, self.moved)
 
     def title(self) -> str:
         told = super().title()
@@ -49,9 +48,15 @@ class SharedMemoryView(BankView):
         )
 
 
-def drawn_accesses(launch: Launch) -> list[tuple[SharedBuffer, BufferAccess | None]]:
+def _line(launch: Launch, access: BufferAccess | None) -> int | None:
+    place = None if access is None else launch.lines.get(access.op.index)
+    return None if place is None else place.line
+
+
+def drawn_accesses(launch: Launch, line: int | None = None) -> list[tuple[SharedBuffer, BufferAccess | None]]:
     """The accesses of each buffer that can be drawn, those with most wavefronts above the ideal first.
 
+    Accesses in ``line``, if it has any, come before all others.
     Of a buffer that only TMA and tensor cores access, None stands for all of them.
     """
     found: list[tuple[SharedBuffer, BufferAccess | None, int]] = []
@@ -60,7 +65,7 @@ def drawn_accesses(launch: Launch) -> list[tuple[SharedBuffer, BufferAccess | No
         found += [(buffer, one, cost) for one, cost in drawable]
         if not drawable and buffer.type.layout:
             found.append((buffer, None, -1))
-    found.sort(key=lambda one: -one[2])
+    found.sort(key=lambda one: (line is None or _line(launch, one[1]) != line, -one[2]))
     return [(buffer, access) for buffer, access, _cost in found]
 
 
@@ -72,9 +77,14 @@ def _conflicts(access: BufferAccess) -> int | None:
         return None
 
 
-def shared_memory_view(launch: Launch, buffer: str | None, line: int | None, warp: int) -> SharedMemoryView:
-    """The view of `launch.plot.shared_memory`. Raises ValueError for what does not exist."""
-    every = drawn_accesses(launch)
+def shared_memory_view(
+    launch: Launch, buffer: str | None, line: int | None, warp: int, likely: int | None = None
+) -> SharedMemoryView:
+    """The view of `launch.plot.shared_memory`, if possible in the line ``likely``.
+
+    Raises ValueError for what does not exist.
+    """
+    every = drawn_accesses(launch, likely)
     if not every:
         raise ValueError(_("{kernel} has no buffer in shared memory").format(kernel=launch.kernel))
     views = [
@@ -103,7 +113,7 @@ class SharedMemoryPanel(Panel):
 
     @cached_property
     def _found(self) -> list[tuple[SharedBuffer, BufferAccess | None]]:
-        return drawn_accesses(self.launch)[:MOST]
+        return drawn_accesses(self.launch, self.card.line)[:MOST]
 
     def items(self) -> list[ItemScene]:
         found = []

@@ -402,7 +402,7 @@ def _spread(numbers: Ints, unit: str) -> str:
 
 
 class GridPanel(Panel):
-    """The grid, and the first argument stored to."""
+    """The grid, and an argument that a finding concerns, or an output."""
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> GridView:
         if len(path) > 1:
@@ -415,7 +415,7 @@ class GridPanel(Panel):
 
     @cached_property
     def _grid(self) -> GridView:
-        return GridView(self.launch, most=MOST_LANES)
+        return GridView(self.launch, argument=next(iter(self.card.touched), None), most=MOST_LANES)
 
     def drawn(self) -> list[GridView]:
         return [self._grid]

@@ -61,9 +61,14 @@ class Origins(View):
         self.program, self.lane, self.iteration = program, lane, iteration
 
     @classmethod
-    def first(cls, launch: Launch, store: Access, program: int | None = None) -> Origins:
-        """The origins of the first element that ``program`` stored; by default, of one in the middle of all."""
+    def first(cls, launch: Launch, store: Access, program: int | None = None, likely: int | None = None) -> Origins:
+        """The origins of the first element that ``program`` stored.
+
+        By default it is the program ``likely``, if it stored anything; else the element is in the middle of all.
+        """
         found = cls(launch, store, program or 0).stored
+        if program is None and likely is not None and found.first[likely] >= 0:
+            program = likely
         if not (found.first >= 0).any() or (program is not None and found.first[program] < 0):
             who = "" if program is None else f" in {messages.program(program, launch.grid)}"
             raise ValueError(
@@ -285,14 +290,14 @@ class Origins(View):
 
 
 class OriginsPanel(Panel):
-    """The stores whose values can be traced back; the static form shows the last of them."""
+    """The stores whose values can be traced back; the static form shows one of them."""
 
     KEPT_ELEMENTS: ClassVar[int] = 120  # of all stores together, in a page without a running kernel
 
     def items(self) -> list[ItemScene]:
         return [
             item(f"origin/{one.op}", f"{one.argument} · line {one.line}", [one.line] if one.line else [])
-            for one in self.card.followable
+            for one in sorted(self.card.followable, key=lambda one: one is not self.card.traced)
         ]
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Origins:
@@ -312,7 +317,7 @@ class OriginsPanel(Panel):
             access = next((one for one in self.card.accesses if one.op == op), None)
             if access is None:
                 raise LookupError(_("{kernel} has no access {op}").format(kernel=self.launch.kernel, op=op))
-            self._made[op] = Origins.first(self.launch, access)
+            self._made[op] = Origins.first(self.launch, access, likely=self.card.wrong_program)
         return self._made[op]
 
     @cached_property
@@ -335,4 +340,4 @@ class OriginsPanel(Panel):
         return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))
 
     def drawn(self) -> list[Origins]:
-        return [self._origins(self.card.followable[-1].op)]
+        return [] if self.card.traced is None else [self._origins(self.card.traced.op)]

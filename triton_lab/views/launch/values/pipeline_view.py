@@ -224,4 +224,4 @@ class PipelinePanel(Panel):
         return PipelineView(self.launch, first)
 
     def drawn(self) -> list[PipelineView]:
-        return [PipelineView(self.launch)]
+        return [PipelineView(self.launch, self.card.program)]

@@ -76,7 +76,7 @@ class ProgramVariables(View):
 class ValuesPanel(Panel):
     """The tab of values: the widest block, other variables by line, parameters, and the touched values of arguments.
 
-    The static form shows the variables of program 0 at its end.
+    The static form shows the variables of one program at its end.
     """
 
     WINDOW: ClassVar[int] = 64  # programs whose values are fetched together
@@ -139,4 +139,4 @@ class ValuesPanel(Panel):
         yield from map(full_name, self.items()[1:])
 
     def drawn(self) -> list[ProgramVariables]:
-        return [ProgramVariables(self.launch)]
+        return [ProgramVariables(self.launch, self.card.program)]

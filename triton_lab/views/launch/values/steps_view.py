@@ -117,6 +117,11 @@ class Steps(View):
                 break
         return self
 
+    def at_line(self, line: int | None) -> Steps:
+        """The same view at the last step of a line, if the program came there."""
+        self.step = next((step.number for step in reversed(self.trace.steps) if step.line == line), self.step)
+        return self
+
     def title(self) -> str:
         return _("{subject}: step {step} of {number}").format(
             subject=self._subject(), step=self.step, number=len(self.trace) - 1
@@ -290,4 +295,4 @@ class StepsPanel(Panel):
         yield from (f"steps@{program}" for program in range(1, min(self.launch.programs, self.KEPT_PROGRAMS)))
 
     def drawn(self) -> list[Steps]:
-        return [Steps(self.launch)]
+        return [Steps(self.launch, self.card.program).at_line(self.card.line)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
-from tests.course.learners.slips import CLASSES
+from tests.course.learners.slips import CLASSES, Changes
 from tests.course.learners.trial import rejected, right_answers, wrong_answers
 
 
@@ -46,7 +46,7 @@ def main() -> None:
     print(f"{accepted} of {count} right answers accepted")
 
 
-def _changes(changes: tuple[tuple[str, str], ...]) -> str:
+def _changes(changes: Changes) -> str:
     return "\n".join(f"    {old!r} -> {new!r}" for old, new in changes)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+Changes = tuple[tuple[str, str], ...]
+
 # What a learner has misunderstood.
 GRID = "hard-coded grid or block"
 HOST = "the host does the work"
@@ -50,7 +52,7 @@ class Slip:
 
     about: str
     cause: str
-    changes: tuple[tuple[str, str], ...]
+    changes: Changes
 
     def text(self, answer: str) -> str:
         return changed(answer, self.changes)
@@ -66,7 +68,7 @@ def slip(about: str, cause: str, *changes: tuple[str, str]) -> Slip:
     return Slip(about, cause, changes)
 
 
-def changed(answer: str, changes: tuple[tuple[str, str], ...]) -> str:
+def changed(answer: str, changes: Changes) -> str:
     """``answer`` with all ``changes`` made; raises `ValueError` where one has nothing to change."""
     for old, new in changes:
         if old not in answer:

@@ -8,24 +8,41 @@ from typing import Any
 
 from tests.course.chapters import answers, defined
 from tests.course.learners import (
+    right_changes,
+    right_row_changes,
     right_rows,  # noqa: F401 - registers its answers
     right_vectors,  # noqa: F401 - registers its answers
     wrong_attention,
+    wrong_masks,
     wrong_products,
+    wrong_random,
     wrong_rows,
+    wrong_scans,
+    wrong_sums,
+    wrong_types,
     wrong_vectors,
     wrong_views,
 )
 from tests.course.learners.register import FUNCTIONS
-from tests.course.learners.right_changes import RIGHT
 from tests.course.learners.slips import Slip, changed
 from triton_lab.course.exercise_registry import exercise
 
-WRONG: dict[str, tuple[Slip, ...]] = {
-    name: slips
-    for module in (wrong_vectors, wrong_views, wrong_rows, wrong_products, wrong_attention)
-    for name, slips in module.WRONG.items()
-}
+_WRONG = (
+    wrong_vectors,
+    wrong_views,
+    wrong_masks,
+    wrong_types,
+    wrong_rows,
+    wrong_scans,
+    wrong_products,
+    wrong_sums,
+    wrong_random,
+    wrong_attention,
+)
+WRONG: dict[str, tuple[Slip, ...]] = {name: slips for module in _WRONG for name, slips in module.WRONG.items()}
+
+
+RIGHT = right_changes.RIGHT | right_row_changes.RIGHT
 
 
 def wrong_answers(names: Set[str] = frozenset()) -> Iterator[tuple[str, int, Slip, str]]:

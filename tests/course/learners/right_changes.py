@@ -124,13 +124,8 @@ RIGHT: dict[str, tuple[tuple[str, Changes], ...]] = {
     ),
     "take": (
         (
-            "chosen after the load",
-            (
-                (
-                    "mask=inside, other=0.0)",
-                    "mask=inside, other=7.0) * 1, mask=mask & inside)\n    tl.store(out_ptr + offsets, 0.0 * index",
-                ),
-            ),
+            "an index of 0 where there is none",
+            (("table_ptr + index, mask", "table_ptr + tl.where(inside, index, 0), mask"),),
         ),
     ),
     "average": (

@@ -199,7 +199,7 @@ RIGHT: dict[str, tuple[tuple[str, Changes], ...]] = {
         ("exp2", (("1 / math.sqrt(dim)", "1.4426950408889634 / math.sqrt(dim)"), ("tl.exp(", "tl.exp2("))),
         ("a large negative number", (('scores, float("-inf"))', "scores, -1.0e30)"),)),
     ),
-    "delta_of": (("a smaller block", (("32)", "16)"), ("BLOCK=32", "BLOCK=16"))),),
+    "delta_of": (("a smaller block", (("rows, 32)", "rows, 16)"), ("BLOCK=32", "BLOCK=16"))),),
     "gradient_of_v": (
         ("exp2", (("tl.exp(scores - lse[:, None])", "tl.exp2((scores - lse[:, None]) * 1.4426950408889634)"),)),
     ),

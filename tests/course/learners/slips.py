@@ -21,24 +21,24 @@ MEANING = "another meaning"
 CLASSES = (GRID, HOST, RESULT, RARE, LUCK, WORK, TYPE, MASK, STRIDE, MEANING)
 
 # What a check has to say, as patterns of which the message must match one.
-FEW_PROGRAMS = "number of programs|no program stored|the grid has"
+FEW_PROGRAMS = "number of programs|no program stored|the grid has|out of bounds: .* of program"
 NO_KERNEL = "no kernel"
-HOSTED = "no kernel|host|your kernel|torch"
+HOSTED = "no kernel|host|your kernel|torch|launches do not compute all|gets a copy of|shares memory"
 OUT = "out of bounds"
 OTHER = "other=|masked-off"
 UNWRITTEN = "never written"
 NOT_CONTIGUOUS = "is not contiguous|accessed with strides|stride"
-VIEW = "contiguous|has strides|view"
+VIEW = "contiguous|has strides|view|no kernel stored|shares memory"
 SHAPE = "has shape"
 DTYPE = "dtype|is float|is int|must be torch|has type|must have type"
-RACE = "race|order of the programs|atomic"
+RACE = "race|order of the programs|atomic|no barrier in between"
 ONCE = "once|times|loads|loaded|elements|bytes"
 LANES = "lane|program|elements at once|block"
 ROUNDED = "rounding|float16|float32|precision"
 OVERFLOW = "overflow|nan|inf|int8|uint8|32 bits|wrap"
 CHANGED = "change|input|in place|same memory|shares"
 UNCHANGED = "must be"
-NUMBER = "must be"
+NUMBER = "must be|out of bounds"
 
 # Causes that a wrong number of a plain slip does not have: a message with one of these misleads.
 MISLEADING = (

@@ -23,6 +23,7 @@ from tests.course.learners import (
     wrong_vectors,
     wrong_views,
 )
+from tests.course.learners.harmless import HARMLESS
 from tests.course.learners.register import FUNCTIONS
 from tests.course.learners.slips import Slip, changed
 from triton_lab.course.exercise_registry import exercise
@@ -49,7 +50,12 @@ def wrong_answers(names: Set[str] = frozenset()) -> Iterator[tuple[str, int, Sli
     """(exercise, number, slip, text) of all wrong answers, or of those to ``names``."""
     for name, slips in WRONG.items():
         if not names or name in names:
-            yield from ((name, number, slip, slip.text(answers()[name])) for number, slip in enumerate(slips))
+            right = HARMLESS.get(name, {})
+            yield from (
+                (name, number, slip, slip.text(answers()[name]))
+                for number, slip in enumerate(slips)
+                if number not in right
+            )
 
 
 def right_answers(names: Set[str] = frozenset()) -> Iterator[tuple[str, str, Any]]:
@@ -57,6 +63,9 @@ def right_answers(names: Set[str] = frozenset()) -> Iterator[tuple[str, str, Any
     for name, styles in RIGHT.items():
         if not names or name in names:
             yield from ((name, style, changed(answers()[name], changes)) for style, changes in styles)
+    for name, numbers in HARMLESS.items():
+        if not names or name in names:
+            yield from ((name, why, WRONG[name][number].text(answers()[name])) for number, why in numbers.items())
     yield from (one for one in FUNCTIONS if not names or one[0] in names)
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from triton_lab import messages
 from triton_lab.course.answer_fault import AnswerFault, returned
 from triton_lab.course.attempt import Other, Placed
@@ -163,6 +165,30 @@ def storing(
                     return launch, named[0], program, by
         return launch, named[0], None, _("no program stored it")
     return None, None, None, _("no launch wrote to this tensor")
+
+
+def unstored(launches: Sequence[Launch], placed: Placed) -> tuple[int, ...] | None:
+    """The first element of a result that no launch stored; None if there is none, or if a launch updates atomically:
+    that begins with what is there.
+    """
+    import torch
+
+    done = [access for launch in launches for access in launch.done if access.kind != "load"]
+    if any(access.kind.startswith("atomic") for access in done):
+        return None
+    stored = [
+        np.broadcast_to(event.addresses(), shape)[np.broadcast_to(event.active(), shape)]
+        for access in done
+        for event in access.events
+        for shape in [(len(event.programs), *event.shape)]
+    ]
+    result = placed.tensor
+    addresses = np.full(tuple(result.shape), placed.address)
+    for axis, (size, step) in enumerate(zip(result.shape, result.stride(), strict=True)):
+        steps = np.arange(size) * step * result.itemsize
+        addresses = addresses + steps.reshape(-1, *[1] * (result.dim() - axis - 1))
+    there = torch.from_numpy(np.isin(addresses, np.concatenate([np.empty(0, np.int64), *stored])))
+    return None if bool(there.all()) else first_of(there)
 
 
 def _reason(launch: Launch | None, argument: str | None, wanted: torch.Tensor) -> tuple[str, ...]:

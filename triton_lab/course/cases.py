@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import torch
 
 Maker = Callable[["torch.Generator"], "torch.Tensor"]
-Layout = Literal["close", "inside", "steps", "turned"]
+Layout = Literal["close", "inside", "spread", "steps", "turned"]
 
 _AROUND = 12345  # the numbers around a view: no sum of a case's own numbers comes near
 
@@ -50,6 +50,8 @@ class Made:
         import torch
 
         values = _numbers(self.shape, generator, self.low, self.high, self.scale).to(getattr(torch, self.dtype))
+        if self.layout == "spread":
+            return values[..., :1].expand(values.shape)
         view = _room(self.shape, self.layout, values.dtype)
         return view.copy_(values)
 
@@ -66,7 +68,7 @@ def tensor(
 
     ``layout``: ``"close"`` is contiguous, with nothing beside it, so that an access beyond it leaves the memory. The
     others are views of larger tensors: ``"inside"`` is a block with neighbours on all sides, ``"steps"`` has every
-    other element, ``"turned"`` is transposed.
+    other element, ``"turned"`` is transposed. ``"spread"`` repeats its first column: it has a stride of 0.
     """
     return Made(shape, dtype, layout, low, high, scale)
 

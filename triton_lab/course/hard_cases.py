@@ -94,10 +94,18 @@ def _large(base: Case, cases: Sequence[Case]) -> tuple[Case, ...]:
         name: _odd(replace(maker, shape=tuple(grown[size] for size in maker.shape)))
         for name, maker in _tensors(base).items()
     }
-    most = max(math.prod(maker.shape) for one in cases for maker in _tensors(one).values())
-    if most >= max(math.prod(maker.shape) for maker in made.values()):
+    if any(_as_large(one, made) for one in cases):
         return ()
     return (Case({**base.arguments, **made}, hard=True),)
+
+
+def _as_large(one: Case, made: Mapping[str, Made]) -> bool:
+    """Whether every size of a declared case is at least as large as in ``made``."""
+    return all(
+        have >= want
+        for name, maker in _tensors(one).items()
+        for have, want in zip(maker.shape, made[name].shape, strict=True)
+    )
 
 
 def _stays(sizes: Sequence[int]) -> bool:

@@ -19,6 +19,7 @@ from triton_lab.course.answer_difference import (
     storing,
     unlike,
     unlike_in_kind,
+    unstored,
     value_text,
 )
 from triton_lab.course.answer_fault import AnswerFault, raised, stub_of
@@ -184,11 +185,26 @@ def _spoiled(attempt: Attempt, before: Mapping[str, Bytes], changes: Collection[
 
 
 def _not_launched(run: _Run) -> AnswerFault | None:
+    """The fault of results that no launch stored, or not whole, or that lie in the memory of an argument."""
+    held = {one.start: name for name, one in run.attempt.tensors.items()}
+    for placed in () if run.asked.changes else run.results:
+        if placed.tensor.numel() and placed.start in held:
+            message = _("The result shares memory with {name}. Write it to a new tensor.").format(
+                name=held[placed.start]
+            )
+            return AnswerFault(message, run.on)
     for placed in run.results:
         first = (0,) * placed.tensor.dim()
         if placed.tensor.numel() and storing(run.launches, placed, first)[0] is None:
             message = _("The numbers are right, but no kernel stored them. Compute them in your kernel.")
             return AnswerFault(message, run.on, lines=converted(run.launches, placed))
+        left = None if run.asked.changes else unstored(run.launches, placed)
+        if left is not None:
+            message = _(
+                "The numbers are right, but no kernel stored the one at {at}: it was there before. Store every element "
+                "of the result in your kernel."
+            ).format(at=list(left) or "its only element")
+            return AnswerFault(message, run.on, run.launches[-1], run.launches[-1])
     return not_contiguous(run.results, run.on) if run.asked.contiguous else None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
-from triton_lab.course.launch_work import launched, loads, once, programs
+from triton_lab.course.launch_work import bounded, launched, loads, once
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import N_, _
 
@@ -44,13 +44,14 @@ def _cases() -> tuple[Case, ...]:
         *(case(**{name: tensor(*shape) for name in "qkv"}) for shape in shapes),
         case(q=tensor(2, 70, 16, scale=20.0), k=tensor(2, 70, 16, scale=20.0), v=tensor(2, 70, 16)),
         case(**{name: tensor(2, 40, 32, layout="inside") for name in "qkv"}),
+        case(q=tensor(2, 40, 32), k=tensor(2, 40, 32, layout="inside"), v=tensor(2, 40, 32)),
         case(**{name: tensor(2, 65, 16, dtype="float16") for name in "qkv"}),
         _long_half(),
     )
 
 
-def _rows(inputs: Any) -> int:
-    return int(inputs["x"].shape[0])
+def _columns(inputs: Any) -> int:
+    return int(inputs["x"].shape[1])
 
 
 def no_key_in_vain(launches: Sequence[Launch], inputs: Inputs) -> str:
@@ -92,10 +93,12 @@ EXERCISES = (
             case(x=tensor(4, 33, low=-500.0, high=-400.0)),
             case(x=tensor(3, 65, layout="turned")),
             case(x=tensor(2, 1)),
+            case(x=tensor(2, 20_001)),
         ),
         reference=lambda x: x.double().logsumexp(1).float(),
         tolerance=(1e-5, 1e-5),
-        work=(launched(), once("x"), programs(_rows)),
+        work=(launched(), once("x"), bounded(_columns)),
+        copied=False,
         points=2,
     ),
     Task(

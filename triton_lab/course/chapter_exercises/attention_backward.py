@@ -128,6 +128,7 @@ EXERCISES = (
         tolerance=(1e-5, 1e-5),
         ranges=("negative", "tiny"),
         work=(launched(), once("out"), once("dout")),
+        copied=False,
     ),
     Task(
         "gradient_of_v",

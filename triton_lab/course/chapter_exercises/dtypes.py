@@ -6,7 +6,7 @@ from typing import Any
 
 from triton_lab.course.cases import Maker, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
-from triton_lab.course.launch_work import launched, wide
+from triton_lab.course.launch_work import atomics, launched, wide
 from triton_lab.localization import N_, _
 
 
@@ -91,7 +91,7 @@ EXERCISES = (
         cases=tuple(case(a=_signed(n), b=_signed(n)) for n in (64, 65, 1000, 1)),
         spread=False,
         reference=_dot,
-        work=(launched(), wide(16)),
+        work=(launched(), wide(16), atomics(lambda inputs: inputs["a"].numel() // 16)),
     ),
     Task(
         "floor_to_int",
@@ -101,7 +101,10 @@ EXERCISES = (
             N_("tl.floor(x) is a float with no fraction. Convert it then."),
             N_("tl.floor(x).to(tl.int32)"),
         ),
-        cases=tuple(case(x=tensor(n, scale=300.0)) for n in (64, 65, 1, 1000)),
+        cases=(
+            *(case(x=tensor(n, scale=300.0)) for n in (64, 65, 1, 1000)),
+            case(x=tensor(70, low=-1e6, high=1e6)),  # more than 16 bits hold
+        ),
         reference=_whole,
         work=(launched(), wide(16)),
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
-from triton_lab.course.launch_work import launched, programs, wide
+from triton_lab.course.launch_work import launched, once, programs, wide
 from triton_lab.localization import N_, _
 
 
@@ -51,7 +51,7 @@ EXERCISES = (
         ),
         reference=lambda x, y: x[:, None] + y[None, :],
         tolerance=(1e-6, 1e-6),
-        work=(launched(), wide(64)),
+        work=(launched(), wide(32)),
     ),
     Task(
         "add_bias",
@@ -72,7 +72,7 @@ EXERCISES = (
         ),
         reference=lambda x, bias: x + bias,
         tolerance=(1e-6, 1e-6),
-        work=(launched(), wide(64)),
+        work=(launched(), wide(32)),
     ),
     Task(
         "double_by_four",
@@ -87,7 +87,7 @@ EXERCISES = (
             case(x=tensor(600, dtype="int32", low=-50, high=50)),
         ),
         reference=lambda x: 2 * x,
-        work=(launched(), programs(lambda inputs: 4)),
+        work=(launched(), once("x"), programs(lambda inputs: 4)),
     ),
     Question(
         "grid_of_a_matrix",
@@ -120,6 +120,6 @@ EXERCISES = (
         ),
         reference=lambda x, y: (x[:, None] * y[None, :]).relu(),
         tolerance=(1e-6, 1e-6),
-        work=(launched(), wide(64)),
+        work=(launched(), wide(32)),
     ),
 )

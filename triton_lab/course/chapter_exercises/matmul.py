@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from triton_lab.course.cases import Maker, case, tensor
@@ -22,7 +23,8 @@ def _product(a: Any, b: Any) -> Any:
 
 def _shares(inputs: Any) -> int:
     """How often elements of a are loaded, if each is loaded once for each block of columns of the result."""
-    return int(inputs["a"].numel() * _tiles(inputs["b"].shape[-1]))
+    *others, rows, steps = inputs["a"].shape  # tiles are whole: the rows of the last one may be loaded twice, wrapped
+    return math.prod(others) * _tiles(rows) * _TILE * steps * _tiles(inputs["b"].shape[-1])
 
 
 def _layer(x: Any, weight: Any, bias: Any) -> Any:
@@ -80,6 +82,7 @@ EXERCISES = (
         reference=_product,
         tolerance=(1e-4, 1e-4),
         work=(launched(), loads("a", _shares, _ONCE)),
+        copied=False,
     ),
     Question(
         "bytes_of_a",

@@ -6,12 +6,8 @@ from typing import Any
 
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
-from triton_lab.course.launch_work import apart, bounded, launched, once, programs, wide
+from triton_lab.course.launch_work import apart, bounded, launched, once, wide
 from triton_lab.localization import N_, _
-
-
-def _rows(inputs: Any) -> int:
-    return int(inputs["x"].shape[0])
 
 
 def _columns(inputs: Any) -> int:
@@ -54,7 +50,8 @@ EXERCISES = (
         cases=_SHAPES,
         reference=lambda x: x.double().sum(1).float(),
         tolerance=(1e-5, 1e-5),
-        work=(launched(), once("x"), programs(_rows)),
+        work=(launched(), once("x")),
+        copied=False,
     ),
     Task(
         "row_range",
@@ -70,7 +67,7 @@ EXERCISES = (
         cases=(*_SHAPES, case(x=tensor(3, 37, low=5.0, high=6.0)), case(x=tensor(3, 37, low=-6.0, high=-5.0))),
         reference=_range,
         tolerance=(1e-6, 1e-6),
-        work=(launched(), apart("x"), programs(_rows)),
+        work=(launched(), apart("x")),
     ),
     Task(
         "softmax",
@@ -95,7 +92,8 @@ EXERCISES = (
         reference=_softmax,
         tolerance=(1e-4, 1e-7),
         ranges=("negative", "tiny"),
-        work=(launched(), apart("x"), programs(_rows)),
+        work=(launched(), apart("x")),
+        copied=False,
     ),
     Task(
         "long_row_sum",
@@ -116,7 +114,7 @@ EXERCISES = (
         ),
         reference=lambda x: x.double().sum(1).float(),
         tolerance=(1e-5, 1e-3),
-        work=(launched(), once("x"), programs(_rows), bounded(_columns), wide(64, _columns)),
+        work=(launched(), once("x"), bounded(_columns), wide(64, _columns)),
     ),
     Task(
         "normalise",
@@ -140,7 +138,7 @@ EXERCISES = (
         contiguous=True,
         reference=_normalised,
         tolerance=(1e-3, 5e-3),
-        work=(launched(), apart("x"), programs(_rows)),
+        work=(launched(), apart("x")),
     ),
     Question(
         "half_sum",

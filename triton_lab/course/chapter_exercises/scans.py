@@ -85,11 +85,13 @@ EXERCISES = (
             _norm(4, 50, low=-9, high=-2),
             _norm(3, 100, low=10000.0, high=10008.0),
             _norm(6, 70, dtype="float16"),
+            _norm(3, 200, dtype="float16", low=400.0, high=402.0),  # their sum is no float16
         ),
         contiguous=True,
         reference=_layer_norm,
         tolerance=(1e-3, 5e-3),
         work=(launched(), apart("x"), wide(16, _shorter_side)),
+        copied=False,
     ),
     Task(
         "moments",
@@ -123,6 +125,7 @@ EXERCISES = (
             *_LONG,
             case(x=tensor(3, 100, low=9000.0, high=11000.0)),
             case(x=tensor(4, 130, dtype="int32", low=-1000, high=100)),
+            case(x=tensor(2, 300, dtype="int32", low=1 << 20, high=1 << 22)),  # their sums are no float32
         ),
         contiguous=True,
         reference=_running_sums,

@@ -23,6 +23,11 @@ def _matrices() -> tuple[Case, ...]:
     )
 
 
+def _spread() -> Case:
+    """One column, read as many: a stride of 0."""
+    return case(x=tensor(9, 20, layout="spread"))
+
+
 def _plus_one(x: Any) -> Any:
     return x + 1
 
@@ -69,7 +74,7 @@ EXERCISES = (
             N_("Element [i, j] of x is at x_ptr + i * stride_0 + j * stride_1."),
             N_("Load with the strides of x, store with i * columns + j. One mask serves both."),
         ),
-        cases=_matrices(),
+        cases=(*_matrices(), _spread()),
         contiguous=True,
         reference=lambda x: x.contiguous(),
         work=(launched(), once("x"), wide(16)),
@@ -98,7 +103,7 @@ EXERCISES = (
             N_("A value loaded from [i, j] is stored to [j, i]: exchange i and j in the addresses of the store."),
             N_("out_ptr + j[None, :] * rows + i[:, None], with the mask of the load."),
         ),
-        cases=_matrices(),
+        cases=(*_matrices(), _spread()),
         contiguous=True,
         reference=lambda x: x.t().contiguous(),
         work=(launched(), once("x"), wide(16)),

@@ -1,0 +1,191 @@
+"""Wrong answers to the exercises of chapter 05 and 06."""
+
+# ruff: noqa: E501 - a change is quoted as it stands in the answer
+
+from __future__ import annotations
+
+from tests.course.learners.slips import (
+    CHANGED,
+    DTYPE,
+    FEW_PROGRAMS,
+    GRID,
+    HOST,
+    HOSTED,
+    LANES,
+    LUCK,
+    MASK,
+    MEANING,
+    NO_KERNEL,
+    NOT_CONTIGUOUS,
+    NUMBER,
+    OTHER,
+    OUT,
+    OVERFLOW,
+    RACE,
+    RARE,
+    RESULT,
+    ROUNDED,
+    STRIDE,
+    TYPE,
+    WORK,
+    Slip,
+    slip,
+)
+
+WRONG: dict[str, tuple[Slip, ...]] = {
+    "average": (
+        slip(RARE, OVERFLOW, (".to(tl.int32)", "")),
+        slip(RARE, NUMBER + "|round", ("(a + b) // 2", "a // 2 + b // 2")),
+        slip(RARE, NUMBER + "|round", ("(a + b) // 2", "(a + b + 1) // 2")),
+        slip(RARE, OVERFLOW + "|must be", (".to(tl.int32)", ".to(tl.int8).to(tl.int32)")),
+        slip(
+            HOST,
+            HOSTED,
+            ("(a, b, out, a.numel()", "((a.int() + b.int()) // 2, torch.zeros_like(b), out, a.numel()"),
+            ("(a + b) // 2", "a + b"),
+        ),
+        slip(HOST, NO_KERNEL, ("return out", "return ((a.int() + b.int()) // 2).byte()")),
+        slip(TYPE, DTYPE, ("torch.empty_like(a)", "torch.empty_like(a, dtype=torch.int32)")),
+        slip(GRID, FEW_PROGRAMS, ("[(triton.cdiv(a.numel(), 64),)]", "[(4,)]")),
+        slip(MASK, OUT, ("b_ptr + i, mask=i < n", "b_ptr + i, mask=i <= n")),
+    ),
+    "scale_any": (
+        slip(RARE, ROUNDED, (".to(tl.float32)", ".to(tl.float16)")),
+        slip(RARE, ROUNDED, ("(x * factor + 1.0)", "((x * factor).to(out_ptr.dtype.element_ty) + 1.0)")),
+        slip(TYPE, DTYPE, ("torch.empty_like(x)", "torch.empty_like(x, dtype=torch.float32)")),
+        slip(TYPE, ROUNDED + "|must be", ("(x * factor + 1.0)", "(x * factor + 1.0).to(tl.bfloat16)")),
+        slip(HOST, HOSTED, ("(x, out, x.numel(), factor", "(x.float() * factor, out, x.numel(), 1.0")),
+        slip(HOST, NO_KERNEL, ("return out", "return (x.float() * factor + 1).to(x.dtype)")),
+        slip(GRID, FEW_PROGRAMS, ("[(triton.cdiv(x.numel(), 64),)]", "[(8,)]")),
+        slip(MEANING, NUMBER, ("x * factor + 1.0", "(x + 1.0) * factor")),
+    ),
+    "dot_of_bytes": (
+        slip(
+            RARE,
+            OVERFLOW,
+            ("other=0).to(tl.int32)", "other=0)"),
+            ("tl.sum(a * b, axis=0)", "tl.sum((a * b).to(tl.int32), axis=0)"),
+        ),
+        slip(RARE, OVERFLOW + "|must be", ("other=0).to(tl.int32)", "other=0).to(tl.uint8).to(tl.int32)")),
+        slip(RARE, OVERFLOW + "|must be|float16", ("a * b, axis=0)", "(a * b).to(tl.int16), axis=0).to(tl.int32)")),
+        slip(
+            LUCK,
+            RACE,
+            (
+                "tl.atomic_add(out_ptr, tl.sum(a * b, axis=0))",
+                "tl.store(out_ptr, tl.load(out_ptr) + tl.sum(a * b, axis=0))",
+            ),
+        ),
+        slip(
+            WORK,
+            "atomic|once",
+            ("tl.atomic_add(out_ptr, tl.sum(a * b, axis=0))", "tl.atomic_add(out_ptr + 0 * i, a * b)"),
+        ),
+        slip(MASK, OTHER, (", other=0).to", ").to")),
+        slip(HOST, HOSTED, ("(a, b, out, a.numel()", "(a.int() * b.int(), torch.ones_like(b), out, a.numel()")),
+        slip(HOST, NO_KERNEL, ("return out", "return (a.int() * b.int()).sum(dtype=torch.int32).reshape(1)")),
+        slip(TYPE, DTYPE, ("dtype=torch.int32", "dtype=torch.int64")),
+        slip(GRID, FEW_PROGRAMS + "|must be", ("[(triton.cdiv(a.numel(), 64),)]", "[(16,)]")),
+    ),
+    "floor_to_int": (
+        slip(RARE, NUMBER, ("tl.floor(x).to(tl.int32)", "x.to(tl.int32)")),
+        slip(RARE, NUMBER, ("tl.floor(x).to(tl.int32)", "(x - (x < 0).to(tl.float32)).to(tl.int32)")),
+        slip(RARE, NUMBER, ("tl.floor(x)", "tl.floor(x + 0.5)")),
+        slip(RARE, NUMBER, ("tl.floor(x).to(tl.int32)", "(tl.abs(x).to(tl.int32) * tl.where(x < 0, -1, 1))")),
+        slip(RARE, NUMBER + "|" + OVERFLOW, ("tl.floor(x).to(tl.int32)", "tl.floor(x).to(tl.int16).to(tl.int32)")),
+        slip(TYPE, DTYPE, ("dtype=torch.int32", "dtype=torch.int64")),
+        slip(TYPE, DTYPE, ("dtype=torch.int32", "dtype=x.dtype")),
+        slip(HOST, HOSTED, ("(x, out, x.numel()", "(x.floor(), out, x.numel()"), ("tl.floor(x)", "x")),
+        slip(HOST, NO_KERNEL, ("return out", "return x.floor().int()")),
+    ),
+    "swap": (
+        slip(
+            HOST,
+            HOSTED + "|copy",
+            (
+                "swap_kernel[(triton.cdiv(x.numel(), 64),)](x, y,",
+                "z = x.clone()\n    x.copy_(y)\n    y.copy_(z)\n    0 and swap_kernel[(1,)](x, y,",
+            ),
+        ),
+        slip(
+            HOST,
+            HOSTED + "|copy|must be",
+            ("    swap_kernel", "    z = x.clone()\n    x.copy_(y)\n    y.copy_(z)\n    swap_kernel"),
+            ("(x_ptr + i, b,", "(x_ptr + i, a,"),
+            ("(y_ptr + i, a,", "(y_ptr + i, b,"),
+        ),
+        slip(
+            MEANING,
+            NUMBER + "|written before",
+            (
+                "    a = tl.load(x_ptr + i, mask=i < n)\n    b = tl.load(y_ptr + i, mask=i < n)\n    tl.store(x_ptr + i, b, mask=i < n)\n",
+                "    tl.store(x_ptr + i, tl.load(y_ptr + i, mask=i < n), mask=i < n)\n    a = tl.load(x_ptr + i, mask=i < n)\n",
+            ),
+        ),
+        slip(GRID, FEW_PROGRAMS + "|must be", ("(triton.cdiv(x.numel(), 64),)", "(2,)")),
+        slip(LUCK, RACE + "|must be", ("(triton.cdiv(x.numel(), 64),)", "(triton.cdiv(x.numel(), 32),)")),
+        slip(MASK, OUT, ("b, mask=i < n", "b, mask=i < n + 1")),
+    ),
+    "reverse_in_place": (
+        slip(LUCK, RACE, ("i < n // 2", "i < n")),
+        slip(RARE, NUMBER + "|race", ("i < n // 2", "i < n // 2 - n % 2")),
+        slip(
+            HOST,
+            HOSTED + "|must be",
+            ("(x, n, BLOCK=64)", "(x.flip(0), n, BLOCK=64)"),
+            ("    reverse_in_place_kernel", "    x.copy_(x.flip(0))\n    reverse_in_place_kernel"),
+        ),
+        slip(
+            HOST,
+            NO_KERNEL,
+            ("    reverse_in_place_kernel[", "    x.copy_(x.flip(0))\n    0 and reverse_in_place_kernel["),
+        ),
+        slip(GRID, FEW_PROGRAMS + "|must be", ("(triton.cdiv(n, 64),)", "(1,)")),
+        slip(MASK, OUT, ("n - 1 - i", "n - i")),
+        slip(MEANING, NUMBER + "|race|twice", ("    tl.store(x_ptr + n - 1 - i, front, mask=mask)\n", "")),
+        slip(WORK, LANES, ("BLOCK=64", "BLOCK=1"), ("triton.cdiv(n, 64)", "n")),
+    ),
+    "add_transpose": (
+        slip(LUCK, RACE, ("(i[:, None] <= j[None, :]) & (j < n)[None, :]", "(i < n)[:, None] & (j < n)[None, :]")),
+        slip(
+            LUCK,
+            RACE + "|must be",
+            ("    tl.store(lower, total, mask=mask)\n", ""),
+            ("(i[:, None] <= j[None, :]) & (j < n)[None, :]", "(i < n)[:, None] & (j < n)[None, :]"),
+        ),
+        slip(RARE, NUMBER, ("i[:, None] <= j[None, :]", "i[:, None] < j[None, :]")),
+        slip(STRIDE, NOT_CONTIGUOUS + "|must be|outside", ("x.stride(0), x.stride(1)", "n, 1")),
+        slip(
+            HOST,
+            HOSTED + "|must be",
+            ("[grid](x, n,", "[grid](x.add_(x.t().clone()), n,"),
+            ("tl.load(upper, mask=mask) + tl.load(lower, mask=mask)", "tl.load(upper, mask=mask)"),
+        ),
+        slip(HOST, NO_KERNEL, ("    add_transpose_kernel[", "    x += x.t().clone()\n    0 and add_transpose_kernel[")),
+        slip(GRID, FEW_PROGRAMS + "|must be", ("(triton.cdiv(n, 16), triton.cdiv(n, 16))", "(2, 2)")),
+        slip(MEANING, NUMBER, ("    tl.store(lower, total, mask=mask)\n", "")),
+    ),
+    "relu_backward": (
+        slip(RARE, NUMBER, ("x * y > 0", "x > 0")),
+        slip(RARE, NUMBER, ("x * y > 0", "x * y >= 0")),
+        slip(RARE, NUMBER, ("grad * y, 0.0", "grad * tl.abs(y), 0.0")),
+        slip(MEANING, NUMBER, ("tl.where(x * y > 0, grad * y, 0.0)", "tl.where(x * y > 0, grad, 0.0)")),
+        slip(
+            HOST,
+            HOSTED + "|must be",
+            ("[grid](grad, x, y,", "[grid](grad.mul_((x * y > 0) * y), x, y,"),
+            ("grad * y, 0.0", "grad, grad"),
+        ),
+        slip(
+            HOST,
+            NO_KERNEL,
+            ("    relu_backward_kernel[", "    grad.mul_((x * y > 0) * y)\n    0 and relu_backward_kernel["),
+        ),
+        slip(GRID, FEW_PROGRAMS + "|must be", ("triton.cdiv(columns, 32)", "2")),
+        slip(MASK, OUT, ("y_ptr + j, mask=j < columns", "y_ptr + j")),
+        slip(
+            MASK, OUT + "|must be|race|twice", ("(j < columns)[None, :]", "(j < COLUMNS * tl.num_programs(1))[None, :]")
+        ),
+        slip(RESULT, CHANGED + "|must be", ("[grid](grad, x, y,", "[grid](grad.clone(), x, y,")),
+    ),
+}

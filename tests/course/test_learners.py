@@ -16,19 +16,7 @@ from tests.course.learners.slips import CLASSES, Slip
 from tests.course.learners.trial import WRONG, rejected, right_answers, wrong_answers
 from triton_lab.course import answer_difference
 
-QUICK = set("add_constant reverse copy_any take average swap row_sum bands total add_at merge".split())
-    "add_constant",
-    "reverse",
-    "copy_any",
-    "take",
-    "average",
-    "swap",
-    "row_sum",
-    "bands",
-    "total",
-    "add_at",
-    "merge",
-}
+QUICK = {"add_constant", "reverse", "copy_any", "take", "average", "row_sum", "bands", "total", "add_at", "merge"}
 
 
 def spread(count: int) -> list[Any]:

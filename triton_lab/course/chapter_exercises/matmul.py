@@ -24,7 +24,7 @@ def _product(a: Any, b: Any) -> Any:
 def _shares(inputs: Any) -> int:
     """How often elements of a are loaded, if each is loaded once for each block of columns of the result."""
     *others, rows, steps = inputs["a"].shape  # tiles are whole: the rows of the last one may be loaded twice, wrapped
-    return math.prod(others) * _tiles(rows) * _TILE * steps * _tiles(inputs["b"].shape[-1])
+    return int(math.prod(others) * _tiles(rows) * _TILE * steps * _tiles(inputs["b"].shape[-1]))
 
 
 def _layer(x: Any, weight: Any, bias: Any) -> Any:

@@ -26,7 +26,7 @@ def test_launches_on_the_gpu_are_told(
     written(tmp_path, on_the_gpu(FINE))
     for words in (["--target", "auto"], ["--target", "gpu"], []):
         done = call("run", *words, "script.py")
-        assert done.exit_code == 0 and re.search(r"add +8, 1, 1 +gpu", done.stderr), done.output
+        assert done.exit_code == 0 and re.search(r"add +8, 1, 1 +gpu", done.stderr), done.stderr
     written(tmp_path, on_the_gpu(UNWRITTEN))
     # `check` takes the CPU, and mirrors what is in the GPU's memory.
     for target in ("cpu", "gpu"):

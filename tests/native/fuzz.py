@@ -125,9 +125,11 @@ def check_guards(case: Case) -> str:
 
 
 def recorded(case: Case, kernel: Any, arguments: Arguments, on: str) -> tuple[Result, Launch]:
-    """What a recorded launch came to, and the launch."""
+    """What a recorded launch came to, and the launch. Raises Refused for one that the CPU target does not run."""
     with lab.record() as launches:
         result = ran(case, kernel, arguments, on)
+    if not launches:
+        raise Refused
     return result, launches[0]
 
 

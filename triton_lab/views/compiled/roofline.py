@@ -6,11 +6,10 @@ A hollow mark is a bound, a filled one was measured.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
-from triton_lab.views.drawing.drawing_scenes import Align
 from triton_lab.views.drawing.style import SMALL
 
 if TYPE_CHECKING:
@@ -50,9 +49,8 @@ def roofline(roof: Roof) -> Drawing:
         x, y = at(roof.intensity, roof.rate)
         made.add(Line(((x, y + MARK / 2), (x, bottom)), "error", arrow=False))
         made.add(Rectangle(x - MARK / 2, y - MARK / 2, MARK, MARK, "none", "error", line=1.5, radius=0))
-        is_left = x < LEFT + WIDE * 0.6
-        beside = x + 10 if is_left else x - 10
-        side: Align = "left" if is_left else "right"
+        side: Literal["left", "right"] = "left" if x < LEFT + WIDE * 0.6 else "right"
+        beside = x + 10 if side == "left" else x - 10
         told = [(y, _("this launch, at best (a bound, not measured)"))]
         if roof.measured:
             _unused, there = at(roof.intensity, roof.measured)

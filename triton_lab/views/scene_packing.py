@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from triton_lab.localization import _
 from triton_lab.views.scenes import Scene
 
 _GZIP = 16 + zlib.MAX_WBITS  # the form that zlib gives the name and the time of no file
@@ -48,10 +49,10 @@ def unpacked(text: str) -> dict[str, Any]:
     try:
         found = reader.decompress(base64.b64decode(text, validate=True), _MOST_BYTES)
     except zlib.error as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(_("this is no picture's scene: {error}").format(error=error)) from error
     scene = json.loads(found) if reader.eof else None
     if not isinstance(scene, dict):
-        raise ValueError("no packed scene")
+        raise ValueError(_("this is no picture's scene"))
     return scene
 
 

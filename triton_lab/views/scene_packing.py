@@ -49,10 +49,10 @@ def unpacked(text: str) -> dict[str, Any]:
     try:
         found = reader.decompress(base64.b64decode(text, validate=True), _MOST_BYTES)
     except zlib.error as error:
-        raise ValueError(_("this is no picture's scene: {error}").format(error=error)) from error
+        raise ValueError(_("this is no picture of the lab's: {error}").format(error=error)) from error
     scene = json.loads(found) if reader.eof else None
     if not isinstance(scene, dict):
-        raise ValueError(_("this is no picture's scene"))
+        raise ValueError(_("this is no picture of the lab's"))
     return scene
 
 

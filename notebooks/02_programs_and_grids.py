@@ -26,7 +26,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 
@@ -56,12 +56,11 @@ print(out.tolist())
 #
 # ## Which element is whose?
 #
-# A program's elements need not be neighbours. Here program 0 takes elements 0, 4, 8, ...: a lane's neighbours belong
-# to other programs. Compare the picture with the one above.
+# A program's elements need not be neighbours. Here a lane's neighbours belong to other programs. Read the kernel and
+# answer, then compare the picture with the one above.
 
 
 # %%
-# %%triton cpu --show tiling
 @triton.jit
 def number_in_turns(out_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)
@@ -69,8 +68,15 @@ def number_in_turns(out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, pid, mask=i < n)
 
 
-number_in_turns[(4,)](out, 30, BLOCK=8)
-print(out.tolist())
+with lab.record() as launches:
+    number_in_turns[(4,)](out, 30, BLOCK=8)
+predict(
+    "Four programs run number_in_turns on 30 elements. Which program stores element 13?",
+    [0, 1, 2, 3],
+    right=int(out[13]),
+    picture=launches[0].plot.tiling("out_ptr"),
+    why="Program p stores elements p, p + 4, p + 8, and so on: 13 is 1 + 4 + 4 + 4.",
+)
 
 # %% [markdown]
 # Both are right. Contiguous blocks are faster on a GPU, where neighbouring lanes should touch neighbouring bytes:

@@ -26,7 +26,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 
@@ -57,10 +57,17 @@ describe(original=original, left=left, right=right)
 
 # %% [markdown]
 # Both halves keep the stride 6 of the original, and `right` begins 8 bytes - two floats - later. Neither is
-# contiguous: a row of `left` has two elements, but its next row begins six elements later.
+# contiguous: a row of `left` has two elements, but its next row begins six elements later. Answer first, then look:
 
 # %%
-lab.storage(original, left, right)
+last = sum((size - 1) * stride for size, stride in zip(left.shape, left.stride(), strict=True))
+predict(
+    "left has 8 elements, in 4 rows of 2, and its first element lies at place 0. Where does its last element lie?",
+    [7, 9, 19, 23],
+    right=last,
+    picture=lab.storage(original, left, right),
+    why="Its row is 3 and its column 1: 3 rows of 6 places, and one place more.",
+)
 
 # %% [markdown]
 # ## Exercise 1: at which place in storage?

@@ -27,7 +27,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 
@@ -39,7 +39,6 @@ from triton_lab.course import exercise
 
 
 # %%
-# %%triton cpu --show tiling,findings
 @triton.jit
 def double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -48,7 +47,16 @@ def double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 x, out = torch.arange(100.0), torch.empty(100)
-double[(100 // 32,)](x, out, 100, BLOCK=32)
+with lab.record() as launches:
+    double[(100 // 32,)](x, out, 100, BLOCK=32)
+store = launches[0].accesses[-1]
+predict(
+    "A program has 32 lanes, and 100 // 32 programs are launched. How many of the 100 elements are never stored?",
+    [0, 4, 28, 32],
+    right=100 - int(store.mask().sum()),
+    picture=launches[0].plot("tiling", "findings"),
+    why="Three programs store 96 elements. A fourth program is missing.",
+)
 
 # %% [markdown]
 # The tab *Findings* says which elements are unwritten. `triton.cdiv` rounds up, and then there are no findings:

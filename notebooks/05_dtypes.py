@@ -31,7 +31,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 
@@ -153,11 +153,10 @@ exercise("type_of_a_sum").check(type_of_a_sum)
 # %% [markdown]
 # ## Exercise 2: the mean of two bytes
 #
-# `(a + b) // 2` for bytes. What is 200 + 100 in a byte? The lab shows it:
+# `(a + b) // 2` for bytes. Both are loaded as bytes here, so their sum is a byte, too. Answer first, then look:
 
 
 # %%
-# %%triton cpu --show values
 @triton.jit
 def add_bytes(a_ptr, b_ptr, out_ptr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
@@ -167,8 +166,15 @@ def add_bytes(a_ptr, b_ptr, out_ptr, BLOCK: tl.constexpr):
 
 a, b = torch.tensor([200, 20], dtype=torch.uint8), torch.tensor([100, 10], dtype=torch.uint8)
 total = torch.empty_like(a)
-add_bytes[(1,)](a, b, total, BLOCK=2)
-print(total)
+with lab.record() as launches:
+    add_bytes[(1,)](a, b, total, BLOCK=2)
+predict(
+    "A byte holds the numbers from 0 to 255. What is 200 + 100 in a byte?",
+    [44, 45, 255, 300],
+    right=total[0].item(),
+    picture=launches[0].plot.values("total"),
+    why="The sum is 300, and 256 of it do not fit: the byte wraps around and keeps 300 - 256.",
+)
 
 
 # %%

@@ -28,7 +28,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course import exercise
+from triton_lab.course import exercise, predict
 
 # %load_ext triton_lab
 
@@ -54,11 +54,10 @@ print(buffer)
 #
 # Two slices of one vector: elements 0-5 and 3-8. The kernel reads the first and writes the second, so three
 # elements are read through one name and written through the other. This is legal, but it is nearly always a mistake,
-# so the card reports it.
+# so the lab reports it.
 
 
 # %%
-# %%triton cpu --show storage
 @triton.jit
 def shift(source, target, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
@@ -66,8 +65,15 @@ def shift(source, target, n, BLOCK: tl.constexpr):
 
 
 whole = torch.arange(9, dtype=torch.float32)
-shift[(1,)](whole[:6], whole[3:], 6, BLOCK=8)
-print(whole)
+with lab.record() as launches:
+    shift[(1,)](whole[:6], whole[3:], 6, BLOCK=8)
+predict(
+    "whole holds 0 to 8. Ten times its elements 0 to 5 are stored to 3 to 8. What is element 6 then?",
+    [6, 30, 60, 300],
+    right=int(whole[6]),
+    picture=launches[0].plot("storage", "findings"),
+    why="It gets ten times element 3 as it was loaded. The loads came before the stores.",
+)
 
 # %% [markdown]
 # Here all six values were loaded before the first was stored, so the result equals torch's with a copy in between. On

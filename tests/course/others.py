@@ -841,16 +841,23 @@ def highest(x):
 
 @triton.jit
 def _log_sum_exp(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
-    """The whole row at once."""
-    j = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + tl.program_id(0) * x0 + j * x1, j < columns, other=float("-inf"))
-    high = tl.max(x, axis=0)
-    tl.store(out_ptr + tl.program_id(0), tl.log2(tl.sum(tl.exp(x - high), axis=0)) / 1.4426950408889634 + high)
+    """A maximum and a sum for each lane, put together after the loop."""
+    high = tl.full((BLOCK,), -1.0e30, tl.float32)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):
+        j = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + tl.program_id(0) * x0 + j * x1, j < columns, other=float("-inf"))
+        new = tl.maximum(high, x)
+        total = total * tl.exp(high - new) + tl.exp(x - new)
+        high = new
+    most = tl.max(high, axis=0)
+    total = tl.sum(total * tl.exp(high - most), axis=0)
+    tl.store(out_ptr + tl.program_id(0), tl.log2(total) / 1.4426950408889634 + most)
 
 
 def log_sum_exp(x):
     out = torch.empty(len(x))
-    _log_sum_exp[(len(x),)](x, out, x.shape[1], *x.stride(), BLOCK=triton.next_power_of_2(x.shape[1]))
+    _log_sum_exp[(len(x),)](x, out, x.shape[1], *x.stride(), BLOCK=128)
     return out
 
 

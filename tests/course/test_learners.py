@@ -32,7 +32,7 @@ def spread(count: int) -> list[Any]:
 def test_a_wrong_answer_is_rejected_with_its_reason(
     name: str, slip: Slip, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer_difference, "_PATIENCE", 6.0)
+    monkeypatch.setattr(answer_difference, "_PATIENCE", 20.0)
     message = rejected(name, text)
     assert message is not None and slip.explained(message), message
 

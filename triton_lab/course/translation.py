@@ -1,8 +1,9 @@
 """Editions of the course in other languages, made from its notebooks and gettext catalogues.
 
 The catalogue ``locale/zh_CN/00_first_kernel.po`` beside ``00_first_kernel.ipynb`` has a message for each passage: a
-heading, a paragraph, a list item; in code a comment, the task in place of a solution, a one-line docstring. The code
-stays, and so do the outputs: a translated edition is not run again.
+heading, a paragraph, a list item; in code a comment, the task in place of a solution, a one-line docstring, and the
+question of `predict` with its reason. The code stays, and so do the outputs, but for such a question above its picture:
+a translated edition is not run again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.course.edition import Notebook, as_python, notebooks_at, read, source_of, write
+from triton_lab.views.notebook_output import SCENE
+from triton_lab.views.scene_packing import packed, unpacked
 
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
@@ -33,6 +36,7 @@ _BEFORE = "preface"  # the context of text that only the translation has, below 
 
 # A comment of a cell; after the mark that begins a solution stands the task.
 _COMMENT = re.compile(r"#+ *(?P<mark>BEGIN SOLUTION|INSTEAD|END SOLUTION)?:? *(?P<text>.*)")
+_ASKED = {"question": "question", "why": "answer"}  # arguments of `predict`, and the kinds of passages that they are
 _FOR_TOOLS = re.compile(r"noqa|type:|fmt:|ruff:")
 _DOCSTRING = re.compile(r"[rR]?(?P<quotes>\"\"\"|'''|\"|')(?P<text>[^\n]*)(?P=quotes)")
 
@@ -84,7 +88,25 @@ def translated(notebook: Notebook, catalogue: Catalog) -> Notebook:
                 said, preface = f"{said}\n\n> {preface}", ""
             text = text[: one.start] + said + text[one.end :]
         cell["source"] = text
+        asked = {one.text: _said(catalogue, one.text) for one in found if one.kind in _ASKED.values()}
+        for output in cell.get("outputs", ()) if any(asked.values()) else ():
+            _ask_in(asked, output.get("data", {}))
     return notebook
+
+
+def _ask_in(asked: Mapping[str, str], data: dict[str, Any]) -> None:
+    """Put the translations of a question and its reason, ``asked``, into an output that shows them."""
+    if "scene" in data.get(SCENE, {}):
+        scene = unpacked(data[SCENE]["scene"])
+        for name in _ASKED:
+            scene[name] = asked.get(str(scene.get(name))) or scene.get(name)
+        if scene["kind"] == "prediction":
+            data[SCENE]["scene"] = packed(scene)
+    if "text/plain" in data:
+        text = "".join(data["text/plain"])
+        for english, said in asked.items():
+            text = text.replace(english, said or english)
+        data["text/plain"] = text.splitlines(keepends=True) if isinstance(data["text/plain"], list) else text
 
 
 def refreshed(catalogue: Catalog, notebook: Notebook, first: bool = False) -> None:
@@ -163,6 +185,7 @@ def _of_code(text: str) -> Iterator[Passage]:
         tokens = list(tokenize.generate_tokens(io.StringIO(python).readline))
     except (SyntaxError, tokenize.TokenError):
         return
+    asked = {one.start: one for one in _asked(python, starts)}
     lines, code = text.split("\n"), python.split("\n")
     instead = False  # between INSTEAD and END SOLUTION, comments contain code
     for token in tokens:
@@ -176,6 +199,8 @@ def _of_code(text: str) -> Iterator[Passage]:
                 kind = "what is to be done"
         elif token.type == tokenize.STRING and token.start in documented:
             found, kind = _DOCSTRING.fullmatch(token.string), "docstring"
+        elif token.type == tokenize.STRING and (one := asked.get(starts[row - 1] + column + 1)):
+            yield one
         if found and not instead and not _FOR_TOOLS.match(found["text"]):
             start = starts[row - 1] + column
             yield Passage(found["text"], start + found.start("text"), start + found.end("text"), kind)
@@ -188,6 +213,18 @@ def _documented(python: str) -> set[tuple[int, int]]:
         node.body[0] for node in ast.walk(ast.parse(python)) if isinstance(node, owners) and ast.get_docstring(node)
     )
     return {(node.lineno, node.col_offset) for node in found}
+
+
+def _asked(python: str, starts: list[int]) -> Iterator[Passage]:
+    """What a call of `predict` asks and explains: literals, of which one in several parts is one passage."""
+    for call in ast.walk(ast.parse(python)):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "predict":
+            given = [("question", one) for one in call.args[:1]] + [(one.arg or "", one.value) for one in call.keywords]
+            for name, one in given:
+                if name in _ASKED and isinstance(one, ast.Constant) and one.end_lineno and one.end_col_offset:
+                    start = starts[one.lineno - 1] + one.col_offset + 1
+                    end = starts[one.end_lineno - 1] + one.end_col_offset - 1
+                    yield Passage(str(one.value), start, end, _ASKED[name])
 
 
 def _starts(text: str) -> list[int]:

@@ -8,10 +8,12 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from triton_lab.localization import _
 from triton_lab.views.scenes import Scene
 
 _GZIP = 16 + zlib.MAX_WBITS  # the form that zlib gives the name and the time of no file
 _MOST_ITEMS = 1 << 18  # lists, maps and what is in them, as in `front/packed.js`
+_MOST_BYTES = 1 << 26  # of a scene that is unpacked here
 _PIECE = 1 << 16  # bytes that are packed before the length is looked at
 
 
@@ -36,6 +38,22 @@ def packed_within(scene: Scene, most: int | None) -> str | None:
             return None
     whole = base64.b64encode(found + packer.flush()).decode("ascii")
     return whole if most is None or len(whole) <= most else None
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    """The scene of a `packed` text as plain data, whose bytes stay base64.
+
+    Raises ValueError for another text, or for one with more than 64 MiB of JSON.
+    """
+    reader = zlib.decompressobj(_GZIP)
+    try:
+        found = reader.decompress(base64.b64decode(text, validate=True), _MOST_BYTES)
+    except zlib.error as error:
+        raise ValueError(_("this is no picture of the lab's: {error}").format(error=error)) from error
+    scene = json.loads(found) if reader.eof else None
+    if not isinstance(scene, dict):
+        raise ValueError(_("this is no picture of the lab's"))
+    return scene
 
 
 def size(scene: Scene) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
-from triton_lab.course.launch_work import apart, launched, once, wide
+from triton_lab.course.launch_work import launched, once, wide
 from triton_lab.localization import N_, _
 
 
@@ -90,7 +90,7 @@ EXERCISES = (
         contiguous=True,
         reference=_layer_norm,
         tolerance=(1e-3, 5e-3),
-        work=(launched(), apart("x"), wide(16, _shorter_side)),
+        work=(launched(), once("x"), wide(16, _shorter_side)),
         copied=False,
     ),
     Task(

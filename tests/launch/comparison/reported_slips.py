@@ -16,9 +16,14 @@ from tests.launch.comparison.judgement import Judgement, compiled, counted, each
 from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.reported.applications.codes_and_curves import CODES_AND_CURVES
 from tests.launch.comparison.reported.applications.data import DATA
+from tests.launch.comparison.reported.applications.fields import FIELDS
 from tests.launch.comparison.reported.applications.gates_and_norms import GATES_AND_NORMS
+from tests.launch.comparison.reported.applications.graphs import GRAPHS
 from tests.launch.comparison.reported.applications.layers import LAYER_KERNELS
+from tests.launch.comparison.reported.applications.objectives import OBJECTIVES
+from tests.launch.comparison.reported.applications.recurrences import RECURRENCES
 from tests.launch.comparison.reported.applications.science import SCIENCE
+from tests.launch.comparison.reported.applications.serving import SERVING
 from tests.launch.comparison.reported.applications.training import TRAINERS
 from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.attention import ATTENTION
@@ -53,11 +58,13 @@ FIFTH: tuple[Subject, ...] = (*GATES_AND_NORMS, *CODES_AND_CURVES)
 _APPLICATIONS: tuple[Subject, ...] = (*LAYER_KERNELS, *TRAINERS, *DATA, *SCIENCE)
 SIXTH, SEVENTH = _APPLICATIONS[::2], _APPLICATIONS[1::2]
 """Likewise; of these only the counts of answers were looked at."""
+EIGHTH: tuple[Subject, ...] = (*SERVING, *OBJECTIVES, *RECURRENCES, *GRAPHS, *FIELDS)
+"""Of kinds that libraries have and tutorials rarely show, written without a look at the search."""
 SETS = {
     "known": KNOWN, "unseen": UNSEEN, "third": THIRD, "fourth": FOURTH, "fifth": FIFTH, "sixth": SIXTH,
-    "seventh": SEVENTH,
+    "seventh": SEVENTH, "eighth": EIGHTH,
 }  # fmt: skip
-SUBJECTS = (*KNOWN, *UNSEEN, *THIRD, *FOURTH, *FIFTH, *_APPLICATIONS)
+SUBJECTS = (*KNOWN, *UNSEEN, *THIRD, *FOURTH, *FIFTH, *_APPLICATIONS, *EIGHTH)
 
 
 @dataclass(frozen=True)

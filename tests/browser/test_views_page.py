@@ -263,7 +263,9 @@ def test_a_picture_of_a_few_columns_fits_a_narrow_page(show: Open) -> None:
     page.set_viewport_size({"width": 600, "height": 900})
     last_of_row(6, 14)
     expect(cut).to_be_hidden()
-    page.set_viewport_size({"width": 380, "height": 900})  # smaller ones would tell little
+    page.set_viewport_size({"width": 380, "height": 900})
+    last_of_row(6, 8)
+    page.set_viewport_size({"width": 220, "height": 900})  # smaller ones would tell little
     expect(cut).to_have_text("The picture continues to the right. Scroll, or use the arrow keys.")
     page.set_viewport_size({"width": 900, "height": 900})
     last_of_row(5, 20)

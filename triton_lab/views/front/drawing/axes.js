@@ -169,12 +169,13 @@ function tellCells(context, heatmap) {
 function tellRegions(context, heatmap) {
   const { lens, layout, frame } = heatmap;
   const { down, right } = layout;
+  const chosen = isWhole(lens) && frame === heatmap.largest; // for which Python chose words that have room
   context.textAlign = "center";
   for (const [panel, row, column, rows, columns, text] of heatmap.scene.labels) {
     const box = boxOf(lens, { panel, row: row * down, column: column * right, rows: rows * down, columns: columns * right });
     const [x0, x1] = [Math.max(0, box.left), Math.min(frame.width, box.right)];
     const [y0, y1] = [Math.max(0, box.top), Math.min(frame.height, box.bottom)];
-    if (!isWhole(lens) && (x1 - x0 < text.length * CHARACTER + 3 || y1 - y0 < LINE)) continue;
+    if (!chosen && (x1 - x0 < text.length * CHARACTER + 3 || y1 - y0 < LINE)) continue;
     write(context, heatmap, [panel, row, column], text, LEFT + (x0 + x1) / 2, heatmap.top + (y0 + y1) / 2 + 0.5);
   }
 }

@@ -7,7 +7,7 @@ const MOST_WORDS = 400; // words in one picture
 export const CHARACTER = 0.64 * STYLE.small;
 export const LINE = STYLE.small + 3;
 const LEAST_REGION = 6; // pixels, on average
-const LEAST_FITTED = 10; // pixels: narrower cells are another picture
+const LEAST_FITTED = 3; // pixels: narrower cells are another picture
 
 /** @typedef {import("../scenes.js").Dress["labels"][number]} Label panel, row, column, rows, columns, words */
 /** @typedef {import("./frame.js").Layout} Layout */
@@ -141,13 +141,14 @@ export function crowded(layout, room, cells) {
 }
 
 /**
- * The same picture in less width, where its cells stay large and its words have room in them; else as it is.
+ * The same picture in less width, where its cells can still be told apart and a word in each has room; else as it is.
+ * Words of regions that then have no room are left out.
  * @param {import("./frame.js").Frame} frame @param {[number, number]} room @param {Label[]} labels @param {number} wide
  */
 export function fitted(frame, room, labels, wide) {
   if (frame.width <= wide) return frame;
   const less = frameOf(frame.layout, [wide, room[1]]);
-  const roomy = labels.every(([, , , rows, columns, text]) =>
+  const roomy = labels.every(([, , , rows, columns, text]) => rows * columns > 1 ||
     columns * less.cellWidth >= text.length * CHARACTER + 2 && rows * less.cellHeight >= LINE);
   return less.width <= wide && less.cellWidth >= LEAST_FITTED && roomy ? less : frame;
 }

@@ -10,6 +10,7 @@ export interface AccessesScene {
   moments: ([number, number | null, string])[];
   finer?: string;
   window?: number[];
+  values?: Buffer;
   kind: "accesses";
   title: string;
   says: Record<string, string>;
@@ -607,6 +608,11 @@ export interface LaidOutScene {
   minor: boolean;
 }
 
+/** ``values``: of each element at its last access. Large arguments and older saved notebooks lack them. */
+export interface LastValues {
+  values?: Buffer;
+}
+
 /** ``first``: the number of each kernel's first launch. */
 export interface LaunchesScene {
   kind: "launches";
@@ -705,6 +711,7 @@ export interface LoadedScene {
   legend: [number[], string][];
   ramp: [number, number, number, number] | null;
   panelNames: string[];
+  values?: Buffer;
   lines?: number[];
   loads?: Buffer[];
 }
@@ -1277,6 +1284,7 @@ export interface StoredScene {
   legend: [number[], string][];
   ramp: [number, number, number, number] | null;
   panelNames: string[];
+  values?: Buffer;
   argument: string;
   shape: number[];
   line: number | null;
@@ -1314,11 +1322,12 @@ export interface TensorScene {
   strides: number[];
   offset: number;
   itemsize: number;
+  values?: Buffer;
   memory: number;
   start: number;
 }
 
-/** A tiling. ``values``: of each element at its last access; older saved notebooks lack it, and large arguments. */
+/** A tiling: for each class of elements the programs that touch them. */
 export interface TilingScene {
   kind: "tiling";
   title: string;

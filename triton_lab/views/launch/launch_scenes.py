@@ -77,6 +77,12 @@ class Finer(TypedDict, total=False):
     window: Annotated[list[Whole], Most(5)]
 
 
+class LastValues(TypedDict, total=False):
+    """``values``: of each element at its last access. Large arguments and older saved notebooks lack them."""
+
+    values: Buffer
+
+
 class StorageHeatmap(HeatmapScene, Finer):
     """A heatmap of storage. If a launch touches its cells, classes differ by touches, too; ``levels`` are styles."""
 
@@ -102,10 +108,8 @@ class _Tiling(TypedDict):
     astray: Many[Sentence]
 
 
-class TilingScene(_Tiling, Finer, total=False):
-    """A tiling. ``values``: of each element at its last access; older saved notebooks lack it, and large arguments."""
-
-    values: Buffer
+class TilingScene(_Tiling, Finer, LastValues):
+    """A tiling: for each class of elements the programs that touch them."""
 
 
 class LayerScene(Dress):
@@ -114,7 +118,7 @@ class LayerScene(Dress):
     levels: Buffer
 
 
-class AccessesScene(Touches, Finer):
+class AccessesScene(Touches, Finer, LastValues):
     """Accesses to an argument. ``elsewhere``: active and masked lanes outside the argument."""
 
     kind: Literal["accesses"]
@@ -134,7 +138,7 @@ class AccessesScene(Touches, Finer):
     nobody: Sentence
 
 
-class TensorScene(StoredArgument):
+class TensorScene(StoredArgument, LastValues):
     """A tensor in storage. ``start``: bytes from the start of the memory to the tensor's storage."""
 
     memory: Whole
@@ -186,7 +190,7 @@ class MarkedScene(Finer):
     panelNames: Many[Name]
 
 
-class LoadedScene(MarkedScene, total=False):
+class LoadedScene(MarkedScene, LastValues, total=False):
     """Elements that were loaded: by which ``lines``, ascending, and, if these differ, the lines of each cell."""
 
     # Older saved notebooks lack this.
@@ -194,7 +198,7 @@ class LoadedScene(MarkedScene, total=False):
     loads: Few[Buffer]
 
 
-class StoredScene(MarkedScene):
+class StoredScene(MarkedScene, LastValues):
     """Elements that were stored: the first element in each cell, + 1, and that of each program."""
 
     argument: Sentence

@@ -7,7 +7,7 @@ import { EMPHASIS } from "../drawing/raster.js";
 import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
 import { accessWord, bytesFrom, countOf, elsewhereOf, listPrograms, markOf } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
-import { elementsAt } from "./strides.js";
+import { elementsAt, heldAt } from "./strides.js";
 import { goToOne, linesIn } from "../linked.js";
 import { lineOf } from "../selection.js";
 import { tr } from "../localization.js";
@@ -208,7 +208,7 @@ export class TouchedArgument extends Touched {
     const own = touchedAt(/** @type {TouchedArgument} */ (this), heatmap, cell);
     const number = heatmap.classAt(cell);
     const { active, masked, moments } = own.members(number);
-    const parts = [this.where(heatmap.indexAt(cell))];
+    const parts = [this.where(heatmap.indexAt(cell), active.length > 0)];
     if (active.length) {
       const count = own.counts[number];
       const times = count === 1 ? tr("once") : countOf(count, "time");
@@ -235,15 +235,15 @@ export class TouchedArgument extends Touched {
     return "";
   }
 
-  /** @param {{index: number[], down: number, right: number}} at */
-  where({ index, down, right }) {
+  /** @param {{index: number[], down: number, right: number}} at @param {boolean} isTouched */
+  where({ index, down, right }, isTouched) {
     const { argument, over, unit } = this;
     if (over === "storage") {
       const byte = index[0] * unit;
       const bytes = bytesFrom(byte, unit * right);
       const offset = Math.floor(byte / argument.itemsize) - argument.offset;
       const [first] = right === 1 ? elementsAt(argument, offset, 1) : [];
-      const element = first ? ` · ${argument.name}[${first.join(", ")}]` : "";
+      const element = first ? ` · ${argument.name}[${first.join(", ")}]${isTouched ? heldAt(this.scene, argument.shape, first) : ""}` : "";
       return tr("storage {bytes}, line {line}, sector {sector}", { bytes, line: Math.floor(byte / 128), sector: Math.floor((byte % 128) / 32) }) + element;
     }
     const last = index.length - 1;
@@ -254,7 +254,7 @@ export class TouchedArgument extends Touched {
     };
     const outside = index.some((value, axis) => value < 0 || value >= argument.shape[axis]);
     const element = `${argument.name}[${index.map(span).join(", ")}]`;
-    return outside ? tr("{element}, outside the argument", { element }) : element;
+    return outside ? tr("{element}, outside the argument", { element }) : element + (isTouched && right === 1 && down === 1 ? heldAt(this.scene, argument.shape, index) : "");
   }
 }
 

@@ -7,6 +7,7 @@ import { Heatmap } from "../drawing/heatmap.js";
 import { oneProgramPicker } from "./pickers.js";
 import { callProgram } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
+import { heldAt } from "./strides.js";
 import { goToOne, linesIn } from "../linked.js";
 import { tr } from "../localization.js";
 
@@ -89,7 +90,7 @@ export function originsOf(scene, selection, context) {
         context.linked?.point(cell ? linesAt(cell) : []);
         if (!cell) return rest();
         return (status.textContent = heatmap.classAt(cell) >= FIRST
-          ? tr("{element} is part of it", { element: at(heatmap, cell) })
+          ? tr("{element} is part of it", { element: at(heatmap, cell) + held(shown.pictures[k], heatmap, cell) })
           : tr("{element} is not needed", { element: at(heatmap, cell) }));
       };
     }
@@ -103,7 +104,7 @@ export function originsOf(scene, selection, context) {
         const element = `${stored.argument}${at(own, cell)}`;
         return (status.textContent = own.classAt(cell) === NOT_NEEDED
           ? tr("{element} has no origins to show", { element })
-          : tr("{element}: click to see its origins", { element }));
+          : tr("{element}: click to see its origins", { element: element + held(stored, own, cell) }));
       };
       finest(own, stored.finer, shown.element ?? -1);
       own.onpick = (cell) => {
@@ -160,6 +161,9 @@ export function originOf({ title }) {
 
 /** @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
 const at = (heatmap, cell) => `[${heatmap.indexAt(cell).index.join(", ")}]`;
+
+/** The value of an element; "" where a cell has several. @param {{values?: import("../scenes.js").Buffer, layout: import("../scenes.js").Layout}} scene @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
+const held = (scene, heatmap, cell) => (heatmap.isSingle(cell) ? heldAt(scene, scene.layout.shape, heatmap.indexAt(cell).index) : "");
 
 /**
  * Tells which lines loaded what a cell of a picture stands for: none for what is not needed.

@@ -1,8 +1,20 @@
-/** From an offset in storage back to the elements there. */
+/** From an offset in storage back to the elements there, and from an element to its value. */
+
+import { numbers } from "../drawing/data.js";
+import { numberText } from "../drawing/labels.js";
 
 /** @typedef {import("../scenes.js").TensorScene} Tensor */
 
 const MOST_WAYS_BACK = 20_000;
+
+/**
+ * The value of an element in words: ` = 4`; "" if it is not known.
+ * @param {{values?: import("../scenes.js").Buffer}} scene @param {number[]} shape @param {number[]} index
+ */
+export function heldAt({ values }, shape, index) {
+  if (!values || index.some((at, axis) => at < 0 || at >= shape[axis])) return "";
+  return ` = ${numberText(numbers(values)[index.reduce((place, at, axis) => place * shape[axis] + at, 0)])}`;
+}
 
 /**
  * The indices of up to `limit` elements of a tensor at an offset counted from its element 0.

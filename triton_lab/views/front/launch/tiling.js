@@ -3,11 +3,11 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
-import { numberText } from "../drawing/labels.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { detailOf, finerOf } from "./finer.js";
 import { programPicker, radioOf } from "./pickers.js";
 import { accessWord, countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
+import { heldAt } from "./strides.js";
 import { goToOne, linesIn } from "../linked.js";
 import { lineOf } from "../selection.js";
 import { tr } from "../localization.js";
@@ -132,7 +132,6 @@ class Members {
     this.classOf = numbers(scene.classOf);
     this.starts = numbers(scene.starts);
     this.items = numbers(scene.items);
-    this.values = scene.values ? numbers(scene.values) : null;
   }
 
   /**
@@ -234,10 +233,9 @@ class Layer extends Members {
     const outside = index.some((value, axis) => value < 0 || value >= argument.shape[axis]);
     const where = `${argument.name}[${index.map(span).join(", ")}]`;
     const single = right === 1 && down === 1 && !outside;
-    const value = single && this.values ? this.values[index.reduce((place, at, axis) => place * argument.shape[axis] + at, 0)] : null;
     const offset = index.reduce((total, value, axis) => total + value * argument.strides[axis], argument.offset);
     const { active, masked, accesses } = this.membersAt(cell);
-    const held = active.length && value !== null ? `${where} = ${numberText(value)}` : where;
+    const held = where + (active.length && single ? heldAt(this.scene, argument.shape, index) : "");
     const parts = [outside ? tr("{element}, outside the argument", { element: where }) : `${held} · ${tr("storage offset {offset}", { offset })}`];
     parts.push(active.length ? listPrograms(active, grid) : this.scene.nobody);
     const words = accesses.map(([line, kind]) => (line === null ? accessWord(kind) : tr("{kind} in line {line}", { kind: accessWord(kind), line })));

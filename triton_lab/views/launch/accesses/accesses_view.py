@@ -27,7 +27,12 @@ from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.launch.accesses.heat_layer import HeatLayer, layer_of
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.finding_marks import marks
-from triton_lab.views.launch.launch_scenes import AccessesScene, ItemScene
+from triton_lab.views.launch.last_values import last_values
+from triton_lab.views.launch.launch_scenes import (
+    AccessesScene,
+    ItemScene,
+    LastValues,
+)
 from triton_lab.views.launch.tiling.tiling_view import TilingPanel, tensor_argument
 from triton_lab.views.launch.zoom_windows import finer_scene, in_window
 from triton_lab.views.scenes import Scene
@@ -328,7 +333,9 @@ class Accesses(View):
         several = max((moment.iteration for moment in found.moments), default=0) > 0
         layers = [by for by in BY if several or by != "iteration" or by == self.by]
         marked = [mark.as_scene() for mark in self.marks]
+        values = last_values(self.launch, argument) if self.window is None else LastValues()
         return {
+            **values,
             **finer_scene(self.finer, self.layout, self.window),
             "kind": "accesses",
             "title": self.subject(),

@@ -6,17 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from triton_lab import messages as words
-from triton_lab.launch.maps.accessed_values import element_values
 from triton_lab.launch.maps.program_sample import MOST_LANES, reaching
 from triton_lab.launch.maps.tiling import LAYERS, TilingAccesses, touches
 from triton_lab.launch.membership_classes import Classes, distinct
-from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout, wrapped_words
@@ -28,7 +26,12 @@ from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.region_labels import crowded, labels
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.finding_marks import astray, ghost, marks
-from triton_lab.views.launch.launch_scenes import ItemScene, TilingScene
+from triton_lab.views.launch.last_values import last_values
+from triton_lab.views.launch.launch_scenes import (
+    ItemScene,
+    LastValues,
+    TilingScene,
+)
 from triton_lab.views.launch.tiling.program_scale import program_scale
 from triton_lab.views.launch.tiling.tiled_cells import (
     ERROR_STATE,
@@ -61,7 +64,6 @@ TITLES = {
     "updates": N_("{subject}: which program updates each element, with atomics"),
     "both": N_("{subject}: which program accesses each element"),
 }
-MOST_VALUES = 1 << 12  # elements whose values a scene has
 STRIPED = 3  # programs that a shared element has the colours of; more than these are counted instead
 
 
@@ -336,28 +338,8 @@ class Tiling(View):
             "accesses": list(found.accesses),
             "elsewhere": (found.active_elsewhere, found.masked_elsewhere),
         }
-        if self.values is not None:
-            scene["values"] = buffer(self.values)
-        return {**scene, **finer_scene(self.finer, self.cells.layout, self.window)}
-
-    @cached_property
-    def values(self) -> npt.NDArray[np.floating[Any]] | None:
-        """The value (elements,) of each element at its last access, for the words under the pointer.
-
-        None for an argument of many elements, for one that atomics update, which return old values, and for a launch
-        that cannot be replayed.
-        """
-        if math.prod(self.argument.shape) > MOST_VALUES or self.window or not hasattr(self.launch, "trace"):
-            return None
-        ours = [one.completed for one in self.launch.accesses if one.argument == self.argument.name]
-        if any(one.kind == "atomic" for one in ours):
-            return None
-        try:
-            found = element_values(self.argument, ours).last
-        except CannotReplay:
-            return None
-        short = found.astype(np.float32)
-        return short if np.array_equal(short, found, equal_nan=True) else found
+        values = last_values(self.launch, argument) if self.window is None else LastValues()
+        return {**scene, **values, **finer_scene(self.finer, self.cells.layout, self.window)}
 
     def _heatmap_scene(self, layer: str) -> DressedPlace:
         """One layer without its cells, which all layers share."""

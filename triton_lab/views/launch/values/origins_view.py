@@ -24,6 +24,7 @@ from triton_lab.views.drawing.picture_window import asked
 from triton_lab.views.launch.accesses.accesses_view import access_words
 from triton_lab.views.launch.accesses.iteration_marks import LOOKS, ROOM, STORED_HERE, Marked
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.last_values import last_values
 from triton_lab.views.launch.launch_scenes import (
     ItemScene,
     LoadedScene,
@@ -199,6 +200,7 @@ class Origins(View):
             blank = Marked(argument, nothing, nothing, "", "")
             stored = {
                 **blank.as_scene(f"{self.name}/stored"),
+                **last_values(self.launch, argument),
                 "argument": argument.name,
                 "shape": list(argument.shape),
                 "line": self.store.line,
@@ -260,6 +262,7 @@ class Origins(View):
         lines = sorted(line for line in brought if line is not None)
         cells = [np.unique(picture.layout.cells_at(np.concatenate(brought[line]))) for line in lines]
         return {
+            **last_values(self.launch, picture.argument),
             **picture.as_scene(f"{self.name}/{self.element}/{picture.argument.name}"),
             "lines": lines,
             "loads": [] if len(brought) == 1 else [buffer(narrow(some)) for some in cells],

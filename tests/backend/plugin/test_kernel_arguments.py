@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import warnings
 
 import numpy as np
@@ -12,9 +13,10 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+import triton_lab as lab
 from tests.wordings import Wording
+from triton_lab.backend.plugin.grid_extents import checked_grid
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError
-from triton_lab.backend.plugin.launcher import checked_grid
 
 
 @triton.jit
@@ -303,3 +305,16 @@ def test_a_grid_counts_in_integers_of_any_kind():
     assert checked_grid(np.int64(3), torch.tensor(2), True) == (3, 2, 1)
     with pytest.raises(TypeError, match=r"triton\.cdiv"):
         checked_grid(2.0, 1, 1)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_grid_of_four_axes_is_refused(recorded, wording: Wording):
+    out = torch.zeros(4)
+    with contextlib.ExitStack() as stack:
+        launches = stack.enter_context(lab.record()) if recorded else None
+        for grid in ((2, 1, 1, 2), lambda meta: (2, 1, 1, 2)):
+            with wording.raises(ValueError, grid="(2, 1, 1, 2)", axes=4):
+                copy[grid](torch.ones(4), out, 4, BLOCK=4)
+        assert out.sum() == 0 and not launches
+        copy[(2, 1, 1)](torch.ones(4), out, 4, BLOCK=4)
+    assert out.sum() == 4

@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 
 from tests.wordings import Wording
-from triton_lab.backend.plugin.launcher import checked_grid
+from triton_lab.backend.plugin.grid_extents import checked_grid
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.notebook.cell.error_display import CellSyntaxError, clear, own_frames, rendering, text_of
 from triton_lab.notebook.cell.internal_error import fault_text

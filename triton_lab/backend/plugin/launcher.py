@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import operator
 import os
 import threading
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 from triton_lab.backend.plugin import dispatch_cache, stepped_launches
 from triton_lab.backend.plugin.device_mirror import Mirrors
+from triton_lab.backend.plugin.grid_extents import checked_grid, refuse_more_axes
 from triton_lab.backend.plugin.kernel_loading import Loaded
 from triton_lab.backend.plugin.recorders import LaunchCall, Watch, recorders
 from triton_lab.backend.plugin.terminal_progress import bar
@@ -24,7 +24,6 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.printing import KernelPrinter
-from triton_lab.localization import _
 from triton_lab.native import engine
 
 # Settings of the process, changed by the magics and by `lab.limits`.
@@ -81,6 +80,7 @@ class Launcher:
         hearing = recorders.hearing()
         ready = None if hearing else dispatch_cache.lookup(call, limits)
         if ready is None:
+            refuse_more_axes()
             call.prepare()
         watches = [recorder.before(call) for recorder in hearing]
         said = ""
@@ -198,35 +198,6 @@ def _tell_where(error: KeyboardInterrupt, call: LaunchCall) -> None:
     from triton_lab.backend.plugin.error_report import told_where
 
     told_where(error, call)
-
-
-# The greatest extents of a grid in CUDA.
-_GREATEST = (2**31 - 1, 65535, 65535)
-_LEAST = min(_GREATEST)
-
-
-def checked_grid(*extents: Any) -> tuple[int, int, int]:
-    """The grid, if a GPU would run it; else an error."""
-    x, y, z = extents
-    if x.__class__ is y.__class__ is z.__class__ is int and x >= 0 <= y <= _LEAST and 0 <= z <= _LEAST >= x:
-        return x, y, z  # as most are
-    try:
-        grid = tuple(operator.index(extent) for extent in extents)
-    except TypeError:
-        raise TypeError(
-            _(
-                "the grid {extents} must be of integers: triton.cdiv(n, BLOCK) divides and rounds up, / gives a float"
-            ).format(extents=extents)
-        ) from None
-    if min(grid) < 0:
-        raise ValueError(_("the grid {grid} has a negative extent").format(grid=grid))
-    if any(extent > most for extent, most in zip(grid, _GREATEST, strict=True)):
-        raise ValueError(
-            _("the grid {grid} is larger than {GREATEST}, the largest grid of a GPU").format(
-                grid=grid, GREATEST=_GREATEST
-            )
-        )
-    return grid[0], grid[1], grid[2]
 
 
 _NOTHING = contextlib.nullcontext()

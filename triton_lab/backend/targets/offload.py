@@ -9,8 +9,8 @@ from typing import Any
 from triton.backends.driver import DriverBase
 
 from triton_lab.backend.plugin import array_arguments, stepped_launches
+from triton_lab.backend.plugin.grid_extents import checked_grid
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError
-from triton_lab.backend.plugin.launcher import checked_grid
 from triton_lab.backend.plugin.recorders import recorders
 from triton_lab.backend.source import kernel_breakpoints
 from triton_lab.backend.source.pointer_preview import follows_pointers

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,6 +51,7 @@ def test_the_magic_line_s_options_are_offered_and_can_be_parsed() -> None:
     assert set(offered("%%triton cpu --|")) == {flag.names[0] for flag in FLAGS}
     assert set(offered("%%triton --show |")) == set(offered("%%triton --show=|")) == set(VIEWS)
     assert set(offered("%%triton --show grid,ti|")) == {"tiling", "timeline"}
+    assert set(offered("%%triton --compile sm_90 --show c|")) == {"compiled", "cost"}
     assert set(offered("%%triton gpu --compile s|")) == {name for name in COMPILED_FOR if name.startswith("s")}
     assert offered("x = 1\n%%triton |") == offered("%%tritonic |") == {}
     for line in ("cpu", "--show grid", "--compile sm_90", "both --limit 3"):
@@ -57,6 +59,28 @@ def test_the_magic_line_s_options_are_offered_and_can_be_parsed() -> None:
         assert last.isdigit() or last in offered(f"%%triton {' '.join(words)} |".replace("  ", " "))
     with pytest.raises(UsageError):
         parse("--shwo grid")
+
+
+@pytest.mark.parametrize(
+    "line", ["%%triton --show ", "%%triton --show=", "%%triton --show grid,", "%%triton --show pyp"]
+)
+def test_the_shell_offers_views_alone(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file, no magic and no name of the session stands among the views."""
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    shell = InteractiveShell.instance()
+    try:
+        completion.offer(shell)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # IPython's word for an interface that may change
+            found = {one.text for one in shell.Completer.completions(line, len(line))}
+    finally:
+        completion.withdraw(shell)
+        InteractiveShell.clear_instance()
+    expected = {
+        name for name in VIEWS if name.startswith(line.rpartition(" ")[2].rpartition(",")[2].rpartition("=")[2])
+    }
+    assert found == (expected - {"grid"} if "grid" in line else expected or set(VIEWS))
 
 
 def test_annotations_and_dtypes_are_offered_by_the_name_that_the_language_has() -> None:

@@ -89,7 +89,7 @@ def completions(code: str, line: int, before: str, namespace: dict[str, Any]) ->
 
 def _options(before: str) -> Found:
     """Completions on the ``%%triton`` line."""
-    from triton_lab.notebook.cell.magic_options import COMPILED_FOR, FLAGS, TARGETS, VIEWS
+    from triton_lab.notebook.cell.magic_options import COMPILED_FOR, COMPILED_SHOWN, FLAGS, TARGETS, VIEWS
 
     *words, last = _MAGIC.sub("", before).split(" ")
     words = [word for word in words if word]
@@ -97,11 +97,15 @@ def _options(before: str) -> Found:
     if not has_value and words and words[-1] in ("--show", "--compile"):
         flag, value = words[-1], last
     fragment = value.rpartition(",")[2]
-    values = {"--show": (VIEWS, "view"), "--compile": (COMPILED_FOR, "GPU")}
+    compiled = any(word.partition("=")[0] == "--compile" for word in words)
+    values = {"--show": ((*VIEWS, *(COMPILED_SHOWN if compiled else ())), "view"), "--compile": (COMPILED_FOR, "GPU")}
     if (has_value or value or flag != last) and flag in values:
         names, kind = values[flag]
         taken = value.split(",")[:-1]
-        return fragment, [(name, kind) for name in names if name.startswith(fragment) and name not in taken]
+        left = [name for name in names if name not in taken]
+        # Where none begins so, all are offered: IPython would offer files.
+        begun = [name for name in left if name.startswith(fragment)] or left
+        return fragment, [(name, kind) for name in begun]
     targets = [] if set(words) & set(TARGETS) else [(name, "target") for name in TARGETS]
     flags = [(one.names[0], "option") for one in FLAGS if one.names[0] not in words]
     return last, [(name, kind) for name, kind in [*targets, *flags] if name.startswith(last)]

@@ -170,8 +170,9 @@ class Launch(Recorded, RichDisplay):
         """
         from triton_lab.launch.interleaving.interleavings import Interleavings, racing
 
-        chosen = racing(self, self.findings if self.programs > 1 else ()) if programs is None else programs
-        return Interleavings(self, chosen, start)
+        if programs is None:
+            programs = racing(self.arguments, self.accesses, self.findings if self.programs > 1 else ())
+        return Interleavings(self, programs, start)
 
     def origins(self, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
         """The loads behind the value that ``program`` stored in ``lane`` (row-major) of ``access``.

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from triton_lab import messages
+from triton_lab.launch.access import Access
+from triton_lab.launch.argument import Argument
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.interleaving.program_pair import ProgramPair, pair_of, shared_cells
 from triton_lab.launch.interleaving.stepped_program import MemoryAccess, Standing
@@ -19,9 +21,6 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import within
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
-
-if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]
 MOST_STATES = 4_000  # that are looked for
@@ -204,28 +203,28 @@ class Interleavings:
             number = to
 
 
-def racing(launch: Launch, findings: Iterable[Finding]) -> tuple[int, int]:
+def racing(arguments: Iterable[Argument], accesses: Iterable[Access], findings: Iterable[Finding]) -> tuple[int, int]:
     """Two programs that race for the first element of a race, else the first two."""
     for one in findings:
         if one.kind == "race" and len(one.programs):
             first = int(one.programs[0])
-            other = min(_rivals(launch, one, first), default=None)
+            other = min(_rivals(arguments, accesses, one, first), default=None)
             if other is not None:
                 return min(first, other), max(first, other)
     return 0, 1
 
 
-def _rivals(launch: Launch, found: Finding, program: int) -> set[int]:
+def _rivals(arguments: Iterable[Argument], accesses: Iterable[Access], found: Finding, program: int) -> set[int]:
     """The programs that a race is with: both touch its first element, and one writes it.
 
     If the race is in no argument's memory, they are the other programs that the finding lists.
     """
-    argument = next((one for one in launch.arguments if one.name == found.argument), None)
+    argument = next((one for one in arguments if one.name == found.argument), None)
     if argument is None or not len(found.elements):
         return set(found.programs.tolist()) - {program}
     address = argument.address + int(found.elements[0]) * argument.itemsize
     touching, writing = set[int](), set[int]()
-    for access in launch.accesses:
+    for access in accesses:
         if access.argument == argument.name:
             for event in access.events:
                 here = ((event.addresses() == address) & event.active()).reshape(len(event.programs), -1).any(axis=1)

@@ -131,7 +131,7 @@ export function touchedAt(whole, heatmap, [panel, row, column, single]) {
 
 /** Who touches the cells of each class, and when. */
 export class Touched {
-  /** @param {import("../scenes.js").Touches & {grid: number[], nobody?: string, counts?: import("../scenes.js").Buffer}} scene */
+  /** @param {import("../scenes.js").Touches & {grid: number[], nobody?: string, counts?: import("../scenes.js").Buffer, values?: import("../scenes.js").Buffer}} scene */
   constructor(scene) {
     this.scene = scene;
     this.programs = scene.grid[0] * scene.grid[1] * scene.grid[2];

@@ -90,7 +90,7 @@ export function originsOf(scene, selection, context) {
         context.linked?.point(cell ? linesAt(cell) : []);
         if (!cell) return rest();
         return (status.textContent = heatmap.classAt(cell) >= FIRST
-          ? tr("{element} is part of it", { element: at(heatmap, cell) + held(shown.pictures[k], heatmap, cell) })
+          ? tr("{element} is part of it", { element: at(heatmap, cell) + valueIn(shown.pictures[k], heatmap, cell) })
           : tr("{element} is not needed", { element: at(heatmap, cell) }));
       };
     }
@@ -104,7 +104,7 @@ export function originsOf(scene, selection, context) {
         const element = `${stored.argument}${at(own, cell)}`;
         return (status.textContent = own.classAt(cell) === NOT_NEEDED
           ? tr("{element} has no origins to show", { element })
-          : tr("{element}: click to see its origins", { element: element + held(stored, own, cell) }));
+          : tr("{element}: click to see its origins", { element: element + valueIn(stored, own, cell) }));
       };
       finest(own, stored.finer, shown.element ?? -1);
       own.onpick = (cell) => {
@@ -163,7 +163,7 @@ export function originOf({ title }) {
 const at = (heatmap, cell) => `[${heatmap.indexAt(cell).index.join(", ")}]`;
 
 /** The value of an element; "" where a cell has several. @param {{values?: import("../scenes.js").Buffer, layout: import("../scenes.js").Layout}} scene @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
-const held = (scene, heatmap, cell) => (heatmap.isSingle(cell) ? heldAt(scene, scene.layout.shape, heatmap.indexAt(cell).index) : "");
+const valueIn = (scene, heatmap, cell) => (heatmap.isSingle(cell) ? heldAt(scene, scene.layout.shape, heatmap.indexAt(cell).index) : "");
 
 /**
  * Tells which lines loaded what a cell of a picture stands for: none for what is not needed.

@@ -1322,7 +1322,6 @@ export interface TensorScene {
   strides: number[];
   offset: number;
   itemsize: number;
-  values?: Buffer;
   memory: number;
   start: number;
 }

@@ -138,7 +138,7 @@ class AccessesScene(Touches, Finer, LastValues):
     nobody: Sentence
 
 
-class TensorScene(StoredArgument, LastValues):
+class TensorScene(StoredArgument):
     """A tensor in storage. ``start``: bytes from the start of the memory to the tensor's storage."""
 
     memory: Whole

@@ -8,7 +8,7 @@ import { iterationPicker, programPicker } from "./pickers.js";
 import { tableOf } from "../drawing/table.js";
 import { bytesFrom, countOf, listPrograms, programsMark } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
-import { elementsAt, heldAt } from "./strides.js";
+import { elementsAt } from "./strides.js";
 import { goToOne } from "../linked.js";
 import { lineOf } from "../selection.js";
 import { tr } from "../localization.js";
@@ -123,13 +123,6 @@ export function storageOf(scene, selection, context) {
     return there.length ? listPrograms(there, grid) : scene.nobody;
   };
 
-  /** The value of an element that is touched. @param {Tensor} tensor @param {number[]} index @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
-  const valueOf = (tensor, index, heatmap, cell) => {
-    const touched = touchesAt(all.indexOf(heatmap), cell);
-    const words = touched?.programsAt(heatmap.classAt(cell)).length && heatmap.isSingle(cell) ? heldAt(tensor, tensor.shape, index) : "";
-    return words && ` · ${tensor.name}[${index.join(", ")}]${words}`;
-  };
-
   /** The lines that touch a cell. @param {Heatmap} heatmap @param {import("../drawing/heatmap.js").Cell} cell */
   const linesAt = (heatmap, cell) => touchesAt(all.indexOf(heatmap), cell)?.linesAt(heatmap.classAt(cell)) ?? [];
 
@@ -154,7 +147,7 @@ export function storageOf(scene, selection, context) {
       const offset = offsetOf(tensor, index);
       const byte = tensor.start + offset * tensor.itemsize;
       const where = tr("storage {letter}, {bytes}", { letter: scene.memories[tensor.memory].letter, bytes: bytesFrom(byte, tensor.itemsize) });
-      return point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)}${valueOf(tensor, index, picture, cell)} · ${where}`, touchers(picture, cell));
+      return point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)} · ${where}`, touchers(picture, cell));
     };
   });
   clear();

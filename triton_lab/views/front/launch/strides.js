@@ -13,7 +13,13 @@ const MOST_WAYS_BACK = 20_000;
  */
 export function heldAt({ values }, shape, index) {
   if (!values || index.some((at, axis) => at < 0 || at >= shape[axis])) return "";
-  return ` = ${numberText(numbers(values)[index.reduce((place, at, axis) => place * shape[axis] + at, 0)])}`;
+  const { type, bytes } = values;
+  const size = Number(type.slice(1));
+  const start = size * index.reduce((place, at, axis) => place * shape[axis] + at, 0);
+  if (start + size > bytes.byteLength) return "";
+  // This element alone: a picture may have many, and is pointed at often.
+  const one = new Uint8Array(bytes.buffer, bytes.byteOffset + start, size);
+  return ` = ${numberText(numbers({ type, bytes: one })[0])}`;
 }
 
 /**

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from triton_lab import messages
-from triton_lab.launch.argument import Argument
 from triton_lab.launch.element_index import Ints, offsets, offsets_at
 from triton_lab.launch.maps.program_sample import MOST_LANES
 from triton_lab.launch.maps.storage_accesses import CoverPlace, StorageTouches
@@ -42,15 +41,7 @@ from triton_lab.views.drawing.region_labels import MOST, cell_labels
 from triton_lab.views.launch.argument_names import names_in
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.finding_marks import outline
-from triton_lab.views.launch.last_values import last_values
-from triton_lab.views.launch.launch_scenes import (
-    LastValues,
-    StorageHeatmap,
-    StorageScene,
-    TensorScene,
-    TouchedScene,
-    WindowScene,
-)
+from triton_lab.views.launch.launch_scenes import StorageHeatmap, StorageScene, TouchedScene, WindowScene
 from triton_lab.views.launch.storage.storage_styles import BARE, grid_styles, look, plain, strip_styles, told_apart
 from triton_lab.views.launch.tiling.tiling_view import tensor_argument
 from triton_lab.views.launch.zoom_windows import finer_scene
@@ -252,26 +243,23 @@ class StorageView(View):
             "kind": "storage",
             "headings": list(all_translated(self.HEADINGS)),
             "table": [list(row) for row in self.table()],
-            "tensors": [self._tensor_scene(number) for number in range(len(self.tensors))],
+            "tensors": [
+                {
+                    "name": tensor.name,
+                    "shape": list(tensor.shape),
+                    "strides": list(tensor.strides),
+                    "offset": tensor.offset,
+                    "itemsize": tensor.itemsize,
+                    "memory": next(k for k, memory in enumerate(self.memories) if number in memory.tensors),
+                    "start": tensor.storage_address - self._memory_of(number).address,
+                }
+                for number, tensor in enumerate(self.tensors)
+            ],
             "memories": [
                 {"letter": memory.letter, "unit": found.unit, "tensors": list(found.tensors)}
                 for memory, found in zip(self.memories, self.covers, strict=True)
             ],
             **self._touched_scene(),
-        }
-
-    def _tensor_scene(self, number: int) -> TensorScene:
-        tensor = self.tensors[number]
-        values = last_values(self.launch, tensor) if isinstance(tensor, Argument) else LastValues()
-        return {
-            **values,
-            "name": tensor.name,
-            "shape": list(tensor.shape),
-            "strides": list(tensor.strides),
-            "offset": tensor.offset,
-            "itemsize": tensor.itemsize,
-            "memory": next(k for k, memory in enumerate(self.memories) if number in memory.tensors),
-            "start": tensor.storage_address - self._memory_of(number).address,
         }
 
     def _touched_scene(self) -> TouchedScene:

@@ -85,6 +85,8 @@ def chosen(machine: Machine, trial: bool = False, left: Left | None = None) -> C
     why = _unfit(machine, kernel)
     if not why and engine == "auto":
         why = _("an autotuner tries it") if trial else translated(_COLD) if kernel.seconds < WARM_SECONDS else ""
+    if not why and _places_depend_on_memory(machine):  # asked last: a kernel that is not hot needs no outline
+        why = "it is recorded"
     found = why or _variant_of(machine, kernel)
     if isinstance(found, str):
         return functools.partial(_on_numpy, machine, found, kernel if found == translated(_COLD) else None, left)
@@ -161,21 +163,19 @@ def note(
 
 def _unfit(machine: Machine, kernel: _Kernel) -> str:
     """Why this launch needs NumPy, whatever the native engine knows of the kernel; empty if it does not."""
-    if machine.observer is not None or machine.memory.before_write is not None or not _is_told_places(machine):
+    told_places = machine.access_observer is None or isinstance(machine.access_observer, PlacesObserver)
+    if machine.observer is not None or machine.memory.before_write is not None or not told_places:
         return "it is recorded"
     if machine.marks is not None:
         return _("its lines are counted")
     return _unfit_under(machine.limits) or kernel.why
 
 
-def _is_told_places(machine: Machine) -> bool:
-    """Whether nothing observes the accesses, or only what can be told where they are before they happen."""
+def _places_depend_on_memory(machine: Machine) -> bool:
+    """Whether accesses are observed that cannot be told before they happen."""
     from triton_lab.native.runtime import observed_launch
 
-    observer = machine.access_observer
-    if observer is None:
-        return True
-    return isinstance(observer, PlacesObserver) and observed_launch.outline_of(machine.executable) is not None
+    return machine.access_observer is not None and observed_launch.outline_of(machine.executable) is None
 
 
 def _unfit_under(limits: Limits) -> str:

@@ -12,7 +12,6 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.native.fuzz import same_accesses, told
-from tests.native.launches import add
 from triton_lab.examples import all_examples
 from triton_lab.examples.example import Example
 from triton_lab.launch.launch import Launch
@@ -36,6 +35,12 @@ def test_an_example_has_the_same_accesses_and_findings(page: Example) -> None:
         # Tensors whose addresses lie in memory are elsewhere in each run.
         assert same_accesses(one, other) or None in map(one.owner_of, one.events)
         assert told(one) == told(other)
+
+
+@triton.jit
+def added(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
 
 
 @triton.jit
@@ -74,11 +79,25 @@ def test_what_was_not_finite_is_known(kernel: Any, first: float) -> None:
 
 def test_the_memory_is_that_of_an_unobserved_launch() -> None:
     x, y, out, plain = torch.rand(5000), torch.rand(5000), torch.zeros(5000), torch.zeros(5000)
-    recorded(lambda: add[(5,)](x, y, out, 5000, BLOCK=1024), "native")
+    recorded(lambda: added[(5,)](x, y, out, 5000, BLOCK=1024), "native")
     assert engine.lately[-1].engine == "native"
     with lab.limits(engine="native"):
-        add[(5,)](x, y, plain, 5000, BLOCK=1024)
+        added[(5,)](x, y, plain, 5000, BLOCK=1024)
     assert torch.equal(out, plain) and torch.equal(out, x + y)
+
+
+def test_an_interrupt_of_the_walk_leaves_no_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(machine: Any, observer: Any, of: Any) -> None:
+        walk(machine, observer, of)
+        raise KeyboardInterrupt
+
+    walk = observed_launch._walk
+    monkeypatch.setattr(observed_launch, "_walk", stopped)
+    x, out = torch.rand(100), torch.zeros(100)
+    with lab.limits(engine="native"), lab.record() as launches, pytest.raises(KeyboardInterrupt):
+        added[(1,)](x, x, out, 100, BLOCK=128)
+    assert not launches[0].events and not out.any()
+    assert launches[0].dropped
 
 
 def test_an_interrupt_leaves_no_accesses_that_have_not_happened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +111,7 @@ def test_an_interrupt_leaves_no_accesses_that_have_not_happened(monkeypatch: pyt
     monkeypatch.setattr(observed_launch, "run", interrupted)
     x, out = torch.rand(100), torch.zeros(100)
     with lab.limits(engine="native"), lab.record() as launches, pytest.raises(KeyboardInterrupt):
-        add[(1,)](x, x, out, 100, BLOCK=128)
+        added[(1,)](x, x, out, 100, BLOCK=128)
     assert not launches[0].events and not out.any()
     assert launches[0].dropped
 
@@ -100,7 +119,7 @@ def test_an_interrupt_leaves_no_accesses_that_have_not_happened(monkeypatch: pyt
 def test_the_events_of_several_batches_are_numpys() -> None:
     x = torch.rand(1 << 20)
     native, numpy = (
-        recorded(lambda: add[(1024,)](x, x, torch.empty(1 << 20), 1 << 20, BLOCK=1024), on)[0]
+        recorded(lambda: added[(1024,)](x, x, torch.empty(1 << 20), 1 << 20, BLOCK=1024), on)[0]
         for on in ("native", "numpy")
     )
     (events, *_rest) = native.events.values()

@@ -49,6 +49,9 @@ def run(machine: Machine, observer: PlacesObserver, of: Outline, values: Callabl
     except KernelError:
         observer.forget()
         return False
+    except BaseException:  # an interrupt: what was told so far has not happened
+        observer.forget(is_lost=True)
+        raise
     machine.access_observer = None
     try:
         values()

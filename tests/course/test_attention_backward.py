@@ -114,7 +114,7 @@ WRONG = [
     ("delta_of", delta, "half", ("too late", "float32")),
     ("delta_of", delta, "mean", ("DIM",)),
     ("delta_of", delta, "largest", ("sum instead of max",)),
-    ("delta_of", delta, "one head", ("line 35",)),
+    ("delta_of", delta, "one head", ("head * tokens",)),
     ("delta_of", delta, "shape", ("out of bounds", "out_ptr")),
     ("delta_of", delta, "dtype", ("float16", "float32")),
     ("delta_of", delta, "host", ("no kernel stored",)),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import socket
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import distributed
+
+from triton_lab.processes.descendants import descendants
 
 ROOT = Path(__file__).parents[2]
 # In the environment of all that is started here, and of what that starts.
@@ -94,6 +98,11 @@ def jobs_running() -> int:
     return sum(_does_a_job(process) for process in Path("/proc").glob("[0-9]*"))
 
 
+def does_a_job(worker: subprocess.Popen[bytes]) -> bool:
+    """Whether one of a worker's processes does a job now."""
+    return any(_does_a_job(Path("/proc") / str(one.number)) for one in descendants(worker.pid))
+
+
 def _does_a_job(process: Path) -> bool:
     try:
         parent = re.search(r"^PPid:\t(\d+)", (process / "status").read_text(), re.MULTILINE)
@@ -125,7 +134,9 @@ class Shared:
 
     def add_worker(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         """Another worker, once it is known to the scheduler."""
-        with distributed.Client(self.address, security=self.certificates.security, set_as_default=False) as client:
+        with distributed.Client(
+            self.address, security=self.certificates.security, set_as_default=False, timeout=120
+        ) as client:
             before = len(client.scheduler_info(n_workers=-1)["workers"])
             process = self.processes.start(
                 *("dask_worker", self.address, "--no-nanny", "--no-dashboard", "--nthreads", "1"),
@@ -133,8 +144,18 @@ class Shared:
                 *arguments,
                 **{"TRITON_LAB_FAKE_GPU": "1", **environment},
             )
-            client.wait_for_workers(before + 1, timeout=60)
+            client.wait_for_workers(before + 1, timeout=120)
         return process
+
+
+def _address(known: Path, scheduler: subprocess.Popen[bytes]) -> str:
+    """Where a scheduler that has just been started listens, as it writes into a file."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end and scheduler.poll() is None:
+        with contextlib.suppress(OSError, ValueError):  # not there yet, or half of it
+            return str(json.loads(known.read_text())["address"])
+        time.sleep(0.05)
+    raise RuntimeError("the scheduler did not start")
 
 
 @contextlib.contextmanager
@@ -142,14 +163,15 @@ def shared(folder: Path, *worker: str, **environment: str) -> Iterator[Shared]:
     """A scheduler that speaks TLS, with one worker, whose command line ends so."""
     folder.mkdir(exist_ok=True)
     processes, certificates = Processes(folder), Certificates(folder / "certificates")
-    port = free_port()
-    made = Shared(f"tls://127.0.0.1:{port}", certificates, processes)
+    known = folder / "scheduler.json"
     try:
-        processes.start(
-            *("dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--protocol", "tls", "--no-dashboard"),
-            *("--no-show",),
+        scheduler = processes.start(
+            *("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", "tls", "--no-dashboard"),
+            *("--no-show", "--scheduler-file", str(known)),
             *certificates.options,
         )
+        # It chooses a free port itself: one that is looked for before may be taken in between.
+        made = Shared(_address(known, scheduler), certificates, processes)
         made.worker = made.add_worker(*worker, **environment)
         yield made
     finally:

@@ -25,8 +25,7 @@ from tests.wordings import Wording
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
 
-from tests.remote.clusters import Certificates, Shared, free_port, jobs_running, shared
-from triton_lab.processes.descendants import descendants
+from tests.remote.clusters import Certificates, Shared, does_a_job, free_port, jobs_running, shared
 from triton_lab.remote import cluster, queue_display
 
 LONG = 1 << 30
@@ -196,7 +195,7 @@ def test_a_worker_that_is_killed_in_mid_job_and_one_that_comes_after_it(small: S
     assert runs()
     # With another worker there, that one does not try what may have ended the first.
     both = (small.worker, small.add_worker())
-    busy = lambda: max(both, key=lambda one: len(descendants(one.pid)))  # noqa: E731
+    busy = lambda: next(one for one in both if does_a_job(one))  # noqa: E731
     with (
         once_it_runs(lambda: busy().kill()),
         wording.raises(lab.RemoteError, kernel="counts"),

@@ -49,6 +49,11 @@ class Effect:
         """Whether the address is a descriptor."""
         return "coordinate" in self.operands
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is a load or a store by pointers and no more: not atomic, no descriptor, no shared memory."""
+        return self.kind != "atomic" and not self.described and "buffer" not in self.operands
+
 
 LOAD = Effect("load", "address mask? other?", reads=True, result="held")
 STORE = Effect("store", "address value mask?", writes=True)

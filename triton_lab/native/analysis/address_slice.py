@@ -75,7 +75,7 @@ def whole_outline(plan: Plan) -> Outline | None:
     if len(plan.functions) > 1 or any(traits.of(op.name).kind in (Kind.ORDERS, Kind.REPORTS) for op in plan.walk()):
         return None
     accesses = [op for op in plan.kernel.walk() if is_access(op)]
-    if not accesses or any(op.name not in ("tt.load", "tt.store") for op in accesses):
+    if not accesses or not all(ACCESSES[op.name].plain for op in accesses):
         return None
     return _Outlining(plan.kernel, dict.fromkeys(accesses, 0)).outline(masks=True)
 

@@ -224,7 +224,7 @@ class TimelineView(View):
     @cached_property
     def heatmap(self) -> Heatmap:
         plain = self._by_program() if self.parted else self._by_lanes()
-        return self._by_kind(plain) if self.mixed else plain
+        return self._by_kind(plain) if self.mixed and plain.cells.size else plain
 
     def _by_kind(self, plain: Heatmap) -> Heatmap:
         """The heatmap with a pattern for each kind of access, and a line between kinds.

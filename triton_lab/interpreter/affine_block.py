@@ -85,6 +85,16 @@ class AffineBlock:
         return self if self.base.size == 1 else AffineBlock(self.base[rows], self.strides, self.shape)
 
 
+def are_lanes_apart(strides: Sequence[int], shape: Sequence[int], size: int) -> bool:
+    """Whether no two lanes of a block of pointers share a byte. ``strides`` and an element's ``size`` are in bytes."""
+    reach = size - 1
+    for stride, extent in sorted((abs(stride), extent) for stride, extent in zip(strides, shape, strict=True)):
+        if extent > 1 and stride <= reach:
+            return False
+        reach += stride * (extent - 1)
+    return True
+
+
 def fits(value: AffineBlock, bits: int) -> bool:
     """Whether every element is a signed integer of ``bits`` bits."""
     low, high = value.range()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.backend.plugin.recorders import LaunchCall
-from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.affine_block import AffineBlock, are_lanes_apart
 from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import AccessFault, KernelError, StepLimit
@@ -91,6 +91,7 @@ class Tape(Watcher):
         programs = np.concatenate([event.programs for event in events]) if events else np.empty(0, np.int64)
         # Of several values in one place only the last is left, and those that were dropped are not found.
         is_known = is_last and not self.dropped and len(np.unique(programs)) == len(programs)
+        is_known = is_known and all(_are_lanes_apart(event, dtype) for event in events)
         if not is_known or not all(_left_finite(event, reachable, dtype) for event in events):
             self.strange.add(op.index)
 
@@ -232,6 +233,12 @@ def brought(frame: Frame, op: Op, values: Array | None) -> Array | None:
     if position is None or not effects.updates(op):
         return values
     return frame.elements(op, position, frame.environment[op.operands[position]])
+
+
+def _are_lanes_apart(event: AccessEvent, dtype: np.dtype[Any]) -> bool:
+    """Whether no two lanes of a program store to one element; False if that would have to be looked for."""
+    pointer = event.pointer
+    return isinstance(pointer, AffineBlock) and are_lanes_apart(pointer.strides, pointer.shape, dtype.itemsize)
 
 
 def _left_finite(event: AccessEvent, reachable: Reachable, dtype: np.dtype[Any]) -> bool:

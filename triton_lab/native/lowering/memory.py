@@ -5,6 +5,7 @@ Loads by affine addresses stay lazy unless memory may change before they are nee
 
 from __future__ import annotations
 
+from triton_lab.interpreter.affine_block import are_lanes_apart
 from triton_lab.ir import Op, traits
 from triton_lab.ir.effects import operands_of
 from triton_lab.native.blocks import int_expr
@@ -70,15 +71,9 @@ def _place(emitter: Emitter, op: Op) -> tuple[int, ...]:
 
 def is_apart(form: AffineValue, size: int) -> bool:
     """Whether no two elements of a block share a byte; False if that is not known yet."""
-    reach = size - 1
-    pairs = [(stride, extent) for stride, extent in zip(form.strides, form.shape, strict=True) if extent > 1]
-    if not all(isinstance(stride, int) for stride, _ in pairs):
-        return False
-    for stride, extent in sorted((abs(stride), extent) for stride, extent in pairs if isinstance(stride, int)):
-        if stride <= reach:
-            return False
-        reach += stride * (extent - 1)
-    return True
+    strides = [0 if extent == 1 else stride for stride, extent in zip(form.strides, form.shape, strict=True)]
+    known = [stride for stride in strides if isinstance(stride, int)]
+    return len(known) == len(strides) and are_lanes_apart(known, form.shape, size)
 
 
 @elements_of(*LOADS)

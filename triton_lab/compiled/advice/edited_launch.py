@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triton_lab.compiled.advice.launch_edit import LaunchEdit
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -66,8 +66,3 @@ def edited_launch(launch: Launch, edit: LaunchEdit, most: int) -> Launch:
     if tape.dropped:
         raise CannotReplay(tape.cut)
     return tried
-
-
-def edited_kernel(tried: Launch) -> Any:
-    """Triton's function of an edited launch's kernel, which can be launched like any other."""
-    return tried.compiled[0].fn

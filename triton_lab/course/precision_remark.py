@@ -1,0 +1,85 @@
+"""A remark on a right answer: the tensor cores of a GPU would cut the inputs of its products, and it would be wrong.
+
+The CPU multiplies float32 in full, and a GPU does so if the kernel says `input_precision="ieee"`. The launches are run
+again with cut inputs. There is a remark only where that alone moves a result out of the exercise's tolerance.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.course.answer_fault import AnswerFault
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.variants import arithmetic_variants
+from triton_lab.launch.comparison.launch_results import read
+from triton_lab.launch.comparison.numerics import in_tf32
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+# The seconds of this thread that the replays of an answer's launches take together.
+SECONDS = 0.4
+
+
+def precision_remark(launches: Sequence[Launch], tolerance: tuple[float, float]) -> AnswerFault | None:
+    """The remark on an answer with these launches; None if no launch is known to leave ``tolerance`` in tf32.
+
+    ``tolerance`` is (relative, absolute), for float32. The launches' own results are within it, so results that are
+    more than twice as far away from them are not.
+    """
+    end = time.thread_time() + SECONDS
+    for launch in launches:
+        lines = _lines_in_tf32(launch)
+        if not lines or launch.error is not None:
+            continue
+        if time.thread_time() > end:
+            return None
+        try:
+            found = _moved(launch, tolerance)
+        except CannotReplay:
+            continue
+        if found is not None:
+            argument, off, total = found
+            message = _(
+                "{kernel} is right on the CPU, which multiplies float32 with all bits. A GPU's tensor cores would cut "
+                "the inputs of tl.dot in line {line} to tf32, 10 of 23 bits: {off} of {total} of {argument} would be "
+                'outside the tolerance. Write input_precision="ieee".'
+            ).format(
+                kernel=launch.kernel,
+                line=lines[0],
+                off=messages.number(off),
+                total=messages.count(total, "element"),
+                argument=argument,
+            )
+            return AnswerFault(message, launch=launch)
+    return None
+
+
+def _lines_in_tf32(launch: Launch) -> list[int]:
+    """The lines of the kernel's products of float32 that a GPU computes in tf32."""
+    plan = launch.executable.plan
+    return sorted({op.location.line for op in plan.walk() if op.location is not None and in_tf32(plan, op)})
+
+
+def _moved(launch: Launch, tolerance: tuple[float, float]) -> tuple[str, int, int] | None:
+    """Of a result that cut inputs move out of ``tolerance``: its name, how many elements move so far, and its size."""
+    table = arithmetic_variants.tf32(nearest=False)
+    ours, cut = replay(launch), replay(launch, executable=Executable.of(launch.executable.plan, table))
+    relative, absolute = tolerance
+    for argument in launch.arguments:
+        if argument.kind != "tensor" or argument.dtype != "float32":
+            continue
+        one, other = (read(memory, argument).astype(np.float64) for memory in (ours, cut))
+        with np.errstate(invalid="ignore"):
+            off = int((np.abs(one - other) > 2 * (absolute + relative * np.abs(one))).sum())
+        if off:
+            return argument.name, off, one.size
+    return None

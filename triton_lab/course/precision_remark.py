@@ -16,7 +16,7 @@ from triton_lab import messages
 from triton_lab.course.answer_fault import AnswerFault
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.variants import arithmetic_variants
-from triton_lab.launch.comparison.launch_results import read
+from triton_lab.launch.comparison.launch_results import read, tensors
 from triton_lab.launch.comparison.numerics import in_tf32
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
@@ -74,8 +74,8 @@ def _moved(launch: Launch, tolerance: tuple[float, float]) -> tuple[str, int, in
     table = arithmetic_variants.tf32(nearest=False)
     ours, cut = replay(launch), replay(launch, executable=Executable.of(launch.executable.plan, table))
     relative, absolute = tolerance
-    for argument in launch.arguments:
-        if argument.kind != "tensor" or argument.dtype != "float32":
+    for argument in tensors(launch):
+        if argument.dtype != "float32":
             continue
         one, other = (read(memory, argument).astype(np.float64) for memory in (ours, cut))
         with np.errstate(invalid="ignore"):

@@ -262,6 +262,19 @@ print(moved.counts())
 assert moved.way == "shared memory" and sum(moved.counts().values()) == 16 * 32
 
 # %% [markdown]
+# In the next layout a thread has four elements of a column, too. But each warp has the elements that it has in `rows`,
+# so shuffles are enough:
+
+# %%
+upright = lab.layout(
+    "blocked", (16, 32), size_per_thread=[4, 1], threads_per_warp=[1, 32], warps_per_cta=[4, 1]
+)
+shuffled = rows.to(upright)
+print(shuffled.counts())
+assert shuffled.counts()["same block"] == 0
+shuffled.plot(element=(1, 5))
+
+# %% [markdown]
 # ## Bank conflicts
 #
 # Shared memory has 32 banks of four bytes, and each serves one word at a time. A warp that reads a row of 32 floats

@@ -8,9 +8,9 @@ import torch
 from tests.course.chapters import answers, defined
 from tests.wordings import Wording
 from triton_lab.course import exercise
+from triton_lab.course.answer_remark import precision_remark
 from triton_lab.course.exercise_answer import LocalAnswer
 from triton_lab.course.exercise_kinds import Task
-from triton_lab.course.precision_remark import precision_remark
 from triton_lab.launch.launch import Launch
 
 IEEE = ', input_precision="ieee"'

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from triton_lab import messages
 from triton_lab.course import progress_store
 from triton_lab.course.answer_fault import AnswerFault, missing, raised
+from triton_lab.course.answer_remark import precision_remark, untried_remark
 from triton_lab.course.cases import Case, told
 from triton_lab.course.exercise_answer import Answer, LocalAnswer, Unanswered
 from triton_lab.course.feedback import Hint, NotSolved, Solved, show
 from triton_lab.course.hard_cases import RANGES, hard_cases
 from triton_lab.course.launch_work import Requirement
-from triton_lab.course.precision_remark import precision_remark
 from triton_lab.course.run_answer import tried
-from triton_lab.course.untried_remark import untried_remark
 from triton_lab.localization import _, translated
 
 if TYPE_CHECKING:

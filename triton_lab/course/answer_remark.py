@@ -1,7 +1,7 @@
-"""A remark on a right answer: the tensor cores of a GPU would cut the inputs of its products, and it would be wrong.
+"""A remark on a right answer that goes wrong elsewhere: for sizes that no case tried, or with a GPU's tensor cores.
 
-The CPU multiplies float32 in full, and a GPU does so if the kernel says `input_precision="ieee"`. The launches are run
-again with cut inputs. There is a remark only where that alone moves a result out of the exercise's tolerance.
+A proof refutes sizes with a launch that ran and failed. tf32 is tried by running the launches again with cut inputs.
+What is not known is not told, and the answer stays right.
 """
 
 from __future__ import annotations
@@ -25,8 +25,34 @@ from triton_lab.localization import _
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
-# The seconds of this thread that the replays of an answer's launches take together.
+# The seconds of this thread that the proofs of an answer's kernels take together, and those that the replays take.
 SECONDS = 0.4
+
+
+def untried_remark(launches: Sequence[Launch]) -> AnswerFault | None:
+    """The remark with the smallest sizes for which a kernel of these launches goes wrong; None if none are known."""
+    from triton_lab.polyhedral.proofs.untried_sizes import sizes_text, untried_sizes
+
+    end = time.thread_time() + SECONDS
+    for kernel in dict.fromkeys(launch.kernel for launch in launches):
+        left = end - time.thread_time()
+        if left <= 0:
+            return None
+        found = untried_sizes([launch for launch in launches if launch.kernel == kernel], left)
+        if found is not None and found.wrong is not None:
+            wrong = found.wrong
+            message = _(
+                "{kernel} is right for the sizes tried; wrong for {sizes}: the {access} in line {line} leaves "
+                "{argument}."
+            ).format(
+                kernel=kernel,
+                sizes=sizes_text(wrong),
+                access=messages.access_noun(wrong.kind),
+                line=wrong.line,
+                argument=wrong.argument,
+            )
+            return AnswerFault(message, launch=wrong.launch, picture=wrong.launch)
+    return None
 
 
 def precision_remark(launches: Sequence[Launch], tolerance: tuple[float, float]) -> AnswerFault | None:

@@ -104,7 +104,7 @@ print(compiled.metadata.warps, "warps of", compiled.metadata.lanes, "threads")
 # %% [markdown]
 # 512 elements, 128 threads: four elements for each. The left picture behind the question shows the block, with a colour
 # for each warp, and darker for later threads. Point at an element to see its thread. (In code, Triton's layouts call
-# the number of a thread in its warp `lane`. The bits below are for chapter 17.)
+# the number of a thread in its warp `lane`. The bits below are for chapter 18.)
 
 # %%
 held = [place[0] for place in compiled.layouts[0].layout.elements(warp=0, lane=0)]
@@ -127,7 +127,7 @@ assert all(one.efficiency == 1 for one in compiled.transactions.transfers)
 
 # %% [markdown]
 # Efficiency 100% means that no byte is moved in vain. It falls if neighbouring threads want bytes that are far apart.
-# That is why contiguous blocks are the usual choice. [Chapter 17](17_machine_code.ipynb) goes into the details.
+# That is why contiguous blocks are the usual choice. [Chapter 19](19_machine_code.ipynb) goes into the details.
 #
 # ## Exercise 1: elements and threads
 #
@@ -383,6 +383,6 @@ lab.course.progress("01")
 
 # %% [markdown]
 # **Where to read on.** [Chapter 02](02_programs_and_grids.ipynb) has more programs, in two dimensions, and [chapter
-# 17](17_machine_code.ipynb) looks at all of this line by line. Williams, Waterman and Patterson's *Roofline: an
+# 19](19_machine_code.ipynb) looks at all of this line by line. Williams, Waterman and Patterson's *Roofline: an
 # insightful visual performance model* is where the picture comes from. NVIDIA's *Hopper Tuning Guide* lists the limits
 # of a multiprocessor.

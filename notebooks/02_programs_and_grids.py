@@ -80,7 +80,7 @@ predict(
 
 # %% [markdown]
 # Both are right. Contiguous blocks are faster on a GPU, where neighbouring lanes should touch neighbouring bytes:
-# [chapter 17](17_machine_code.ipynb) shows why.
+# [chapter 19](19_machine_code.ipynb) shows why.
 #
 # ## Exercise 1: reverse a vector
 #

@@ -173,7 +173,7 @@ exercise("reverse_in_place").check(reverse_in_place)
 # %% [markdown]
 # ## Exercise 4: a matrix and its own transpose
 #
-# `x` becomes `x + x.T`, in place, for a square matrix with any strides. [Chapter 28](28_lazy_graphs.ipynb) has a
+# `x` becomes `x + x.T`, in place, for a square matrix with any strides. [Chapter 30](30_lazy_graphs.ipynb) has a
 # compiler that refuses to do this in one kernel. You can.
 
 
@@ -299,4 +299,4 @@ lab.course.progress("06")
 
 # %% [markdown]
 # **Where to read on.** [Chapter 11](11_atomics.ipynb) is about programs that update the same element, and [chapter
-# 28](28_lazy_graphs.ipynb) about compilers that decide which buffers may be overwritten.
+# 30](30_lazy_graphs.ipynb) about compilers that decide which buffers may be overwritten.

@@ -77,7 +77,7 @@ predict(
 # A GPU has units of its own for `tl.dot`, the *tensor cores*. For float32 they are fast only in a shorter type, tf32:
 # of the 23 bits that a float32 number stores after its leading one, they read 10, and cut the rest off. That is too
 # few for a comparison with torch, so kernels of this course say `input_precision="ieee"`: all bits count. ([Chapter
-# 27](27_gpu_and_interpreter.ipynb) measures the difference. For float16, which stores 10 such bits, nothing is cut.)
+# 29](29_gpu_and_interpreter.ipynb) measures the difference. For float16, which stores 10 such bits, nothing is cut.)
 
 
 # %%
@@ -357,5 +357,5 @@ exercise("quantised").check(quantised)
 lab.course.progress("09")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 17](17_machine_code.ipynb) shows when arithmetic limits a product and when memory
+# **Where to read on.** [Chapter 19](19_machine_code.ipynb) shows when arithmetic limits a product and when memory
 # does. Triton's tutorial *Matrix Multiplication* measures the order of programs on a GPU.

@@ -359,7 +359,7 @@ exercise("add_scaled").check(add_scaled)
 lab.course.progress("10")
 
 # %% [markdown]
-# **Where to read on.** [Chapter 17](17_machine_code.ipynb) compares two choices in the machine code, and [chapter
-# 27](27_gpu_and_interpreter.ipynb) measures with `lab.sweep`. Triton's tutorial *Matrix Multiplication* puts bands and
+# **Where to read on.** [Chapter 19](19_machine_code.ipynb) compares two choices in the machine code, and [chapter
+# 29](29_gpu_and_interpreter.ipynb) measures with `lab.sweep`. Triton's tutorial *Matrix Multiplication* puts bands and
 # autotuner into one kernel. `docs/findings/tuned-in-place.md` and `docs/findings/tuned-leftover.md` have more of the
 # trap.

@@ -99,7 +99,7 @@ WALKS = {
         *("matmul", (), "def tile_numbers", picks_a_tile),
         *("* bk", "* bn", "must be", picture_of_memory),
     ),
-    "29_polyhedra": Walk(
+    "31_polyhedra": Walk(
         *("band", ("page_nests.PAGE)",), "wavefront.plot(instance", makes_it_larger),
         *("i + 2)", "i + 1)", "A[0, 1] is not written, but must be", picture_of_points),
     ),

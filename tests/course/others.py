@@ -1277,3 +1277,18 @@ def silu_gradient(x, grad):
     out = torch.empty(len(x))
     _silu_gradient[(triton.cdiv(len(x), 64),)](x, grad, out, len(x), grad.stride(0), BLOCK=64)
     return out
+
+
+@triton.jit
+def _from_ttir(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """From the end of x, in a loop over the grid."""
+    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + at, at < n, other=0.0)
+        tl.store(out_ptr + n - 1 - at, tl.maximum(x, 0.0) + (tl.exp(tl.minimum(x, 0.0)) - 1.0), at < n)
+
+
+def from_ttir(x):
+    out = torch.empty_like(x)
+    _from_ttir[(8,)](x, out, len(x), BLOCK=128)
+    return out

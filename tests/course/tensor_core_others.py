@@ -1,4 +1,4 @@
-"""Other right answers to the exercises of chapters 23 and 24, written differently from the teacher's."""
+"""Other right answers to the exercises of chapters 25 and 26, written differently from the teacher's."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 

@@ -136,7 +136,7 @@ def test_the_least_stride_is_what_the_lab_says() -> None:
 
     from tests.course.chapters import FOLDER, defined
 
-    text = (FOLDER / "29_polyhedra.py").read_text(encoding="utf-8")
+    text = (FOLDER / "31_polyhedra.py").read_text(encoding="utf-8")
     kernel = "@triton.jit\ndef fill_rows" + text.split("@triton.jit\ndef fill_rows")[1].split("\n\n\n")[0]
     fill_rows = defined(kernel, "fill_rows")
     free = {}

@@ -1,4 +1,4 @@
-"""Wrong answers to the exercises of chapters 23 and 24, made from misunderstandings: each is told its reason.
+"""Wrong answers to the exercises of chapters 25 and 26, made from misunderstandings: each is told its reason.
 
 A wrong answer is a change of the teacher's. Its reason is a kind of finding, a requirement that is not met, a compared
 number, or a refusal by Gluon's front end.

@@ -13,11 +13,11 @@ import triton.language as tl
 from tests.course import others
 from triton_lab import KernelError
 from triton_lab.course import exercise, exercise_kinds
+from triton_lab.course.answer_remark import untried_remark
 from triton_lab.course.exercise_answer import LocalAnswer
 from triton_lab.course.exercise_kinds import Task
 from triton_lab.course.feedback import Solved
 from triton_lab.course.progress_store import Progress
-from triton_lab.course.untried_remark import untried_remark
 
 
 @triton.jit

@@ -7,19 +7,22 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_lab import messages
 from triton_lab.course import progress_store
 from triton_lab.course.answer_fault import AnswerFault, missing, raised
+from triton_lab.course.answer_remark import precision_remark, untried_remark
 from triton_lab.course.cases import Case, told
 from triton_lab.course.exercise_answer import Answer, LocalAnswer, Unanswered
 from triton_lab.course.feedback import Hint, NotSolved, Solved, show
 from triton_lab.course.hard_cases import RANGES, hard_cases
 from triton_lab.course.launch_work import Requirement
 from triton_lab.course.run_answer import tried
-from triton_lab.course.untried_remark import untried_remark
 from triton_lab.localization import _, translated
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
 
 _MOST_ELEMENTS = 100_000  # of a call by a learner's test: larger sizes show nothing more
 
@@ -75,7 +78,7 @@ class Exercise(ABC):
         """Judge ``answer`` and note the result in the progress file.
 
         Raises NotSolved, whose message says what is wrong; in a notebook, the launch that shows it is drawn first. If a
-        kernel goes wrong for sizes that were not tried, the right answer has a remark.
+        kernel goes wrong for sizes that were not tried, or on a GPU in tf32, the right answer has a remark.
 
         >>> lab.course.exercise("add_constant").check(lambda x, value: x + 1)
         Traceback (most recent call last):
@@ -89,7 +92,11 @@ class Exercise(ABC):
             title = translated(self.title)
             raise NotSolved(title, fault, show(title, fault))
         progress = progress_store.note(self.name, solved=True)
-        return Solved(self.name, translated(self.title), progress, untried_remark(here.launches))
+        return Solved(self.name, translated(self.title), progress, self._remark(here.launches))
+
+    def _remark(self, launches: Sequence[Launch]) -> AnswerFault | None:
+        """What is to be said about a right answer with these launches."""
+        return untried_remark(launches)
 
     def hint(self) -> Hint:
         """The next hint; after all of them, the last one again. The progress file counts them.
@@ -138,6 +145,9 @@ class Task(Exercise):
             self.spread,
             answer.seeds,
         )
+
+    def _remark(self, launches: Sequence[Launch]) -> AnswerFault | None:
+        return super()._remark(launches) or precision_remark(launches, self.tolerance)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -55,7 +55,7 @@ def _broken(line: str) -> list[str]:
 class Solved:
     """The output for a right answer: it says so, and shows the learner's progress.
 
-    ``remark`` says for which sizes, among those that were not tried, its kernel goes wrong.
+    ``remark`` says where its kernel goes wrong, though it is right in all cases: for other sizes, or on a GPU.
     """
 
     name: str

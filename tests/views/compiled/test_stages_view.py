@@ -9,6 +9,7 @@ import pytest
 
 from tests.views.artists import words as words_of
 from tests.views.contract import wrongs
+from tests.wordings import Wording
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.explanations import operation
 from triton_lab.examples import example
@@ -53,6 +54,17 @@ def test_the_scene_is_the_text_with_its_links(made, target: str) -> None:
         for number, text in enumerate(whole, start=1):
             if number not in kept and operation(stage["name"], text):
                 assert text.lstrip().startswith(("#", "!", ".")), text
+
+
+def test_the_stages_that_are_asked_for_stand_beside_the_source(made, wording: Wording) -> None:
+    plot = made["sm_90"].plot
+    assert plot.stages().scene()["shown"] == ["ttgir", "sass"]
+    assert plot.stages("ttir").scene()["shown"] == ["ttir"]
+    assert plot.stages("ptx", "sass").scene()["shown"] == ["ptx", "sass"]
+    with wording.raises(ValueError, asked="ttir, hlo"):
+        plot.stages("ttir", "hlo")
+    with pytest.raises(ValueError, match="at most two"):
+        plot.stages("ttir", "ptx", "sass")
 
 
 def array(packed_numbers) -> np.ndarray:

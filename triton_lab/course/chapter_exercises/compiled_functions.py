@@ -1,4 +1,4 @@
-"""Chapter 25: a kernel as an operator of torch, its gradient, what Inductor fuses, and where a graph breaks."""
+"""Chapter 27: a kernel as an operator of torch, its gradient, what Inductor fuses, and where a graph breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 24: attention in Gluon: room in shared memory, a softmax in registers, and a causal mask."""
+"""Chapter 26: attention in Gluon: room in shared memory, a softmax in registers, and a causal mask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 22: asynchronous copies, barriers and TMA in Gluon."""
+"""Chapter 24: asynchronous copies, barriers and TMA in Gluon."""
 
 from __future__ import annotations
 

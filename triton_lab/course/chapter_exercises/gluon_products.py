@@ -1,4 +1,4 @@
-"""Chapter 23: products by tensor cores that run while tiles are loaded, in one partition and in two."""
+"""Chapter 25: products by tensor cores that run while tiles are loaded, in one partition and in two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 21: layouts and shared memory in Gluon."""
+"""Chapter 23: layouts and shared memory in Gluon."""
 
 from __future__ import annotations
 

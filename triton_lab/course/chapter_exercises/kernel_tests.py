@@ -1,4 +1,4 @@
-"""Chapter 26: sizes that show mistakes, and tests that tell right kernels from wrong ones."""
+"""Chapter 28: sizes that show mistakes, and tests that tell right kernels from wrong ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 28: the kernels that a step compiles, what it may overwrite, and a key that lacks an ingredient."""
+"""Chapter 30: the kernels that a step compiles, what it may overwrite, and a key that lacks an ingredient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 20: numbers of eight and four bits with scales, and many small products in one launch."""
+"""Chapter 22: numbers of eight and four bits with scales, and many small products in one launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 19: the last wave, kernels with a grid like the machine, and tiles through descriptors."""
+"""Chapter 21: the last wave, kernels with a grid like the machine, and tiles through descriptors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 29: loops as sets of points, accesses as functions, and the orders that are legal."""
+"""Chapter 31: loops as sets of points, accesses as functions, and the orders that are legal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 18: the least time of a kernel, reports of profilers, and two kernels to mend that they accuse."""
+"""Chapter 20: the least time of a kernel, reports of profilers, and two kernels to mend that they accuse."""
 
 from __future__ import annotations
 

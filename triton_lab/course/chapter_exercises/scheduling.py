@@ -1,4 +1,4 @@
-"""Chapter 30: orders written as steps, blocks, and rows whose ends depend on the data."""
+"""Chapter 32: orders written as steps, blocks, and rows whose ends depend on the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 27: distances in ulp, roundings and their order, and the first store that differs."""
+"""Chapter 29: distances in ulp, roundings and their order, and the first store that differs."""
 
 from __future__ import annotations
 

@@ -50,15 +50,17 @@ class CompiledPlot:
 
         return ResourceTable([self._compiled])
 
-    def stages(self) -> Stages:
+    def stages(self, *shown: str) -> Stages:
         """The source beside every stage: pick a line to see what became of it, or where it comes from.
+
+        ``shown`` are the stages that stand beside the source at first, two at most. Raises ValueError for others.
 
         >>> launch.compile("sm_90").plot.stages().title()
         'add_kernel for sm_90: from the source to the machine code'
         """
         from triton_lab.views.compiled.stages_view import Stages
 
-        return Stages(self._compiled)
+        return Stages(self._compiled, shown)
 
     def transactions(self, program: int | None = None, line: int | None = None) -> TransactionsView:
         """The memory traffic of each access of the launch.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
@@ -33,12 +33,24 @@ UNTOLD = N_("no stage here records its source lines")
 
 
 class Stages(View):
-    """Every stage of ``compiled`` that is text; its lines are linked with those of the source."""
+    """Every stage of ``compiled`` that is text; its lines are linked with those of the source.
+
+    ``shown`` are the stages that stand beside the source at first, two at most; by default TTGIR and the last one.
+    Raises ValueError for others.
+    """
 
     labels: ClassVar[Mapping[str, str]] = LABELS
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, shown: Sequence[str] = ()) -> None:
+        there = compiled.lines.stages
+        if len(shown) > 2 or not set(shown) <= set(there):
+            raise ValueError(
+                _("stages() shows at most two of {there} at first, and not {asked}").format(
+                    there=", ".join(there), asked=", ".join(shown)
+                )
+            )
         self.compiled = compiled
+        self.shown = tuple(shown)
 
     @cached_property
     def rows(self) -> list[tuple[int, str, str]]:
@@ -119,7 +131,7 @@ class Stages(View):
             stages.append(self.stage(name, room))
             room = max(0, room - len(stages[-1]["text"]))
         names = [stage["name"] for stage in stages]
-        first = [name for name in ("ttgir", names[-1]) if name in names]
+        first = self.shown or [name for name in ("ttgir", names[-1]) if name in names]
         return {
             "kind": "stages",
             "title": self.title(),

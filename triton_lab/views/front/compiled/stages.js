@@ -143,8 +143,10 @@ export function stagesOf(scene, selection) {
     return make("div", { class: "tl-stagecolumn" }, make("div", { class: "tl-stagehead" }, head, fold, copy), list.node);
   }
 
+  const notation = make("div", { class: "tl-note" }, tr("Before each SASS instruction: the barriers that it waits for; the barriers that it sets when its operands are read and when its result is ready; Y if another warp may run first; and the cycles until the next instruction."));
   function arrange() {
     const stages = chosen.filter((name) => name !== NONE).map(columnOf);
+    notation.hidden = !chosen.includes("sass");
     columns = [source, ...new Set(stages)];
     body.style.setProperty("--tl-columns", String(columns.length));
     const heads = columns.map((column, k) => (k ? chosen.indexOf(column.name) : -1));
@@ -205,7 +207,7 @@ export function stagesOf(scene, selection) {
     "div", { class: "tl-stages" },
     make("div", { class: "tl-title" }, scene.title),
     controls, body, status, readout.node,
-    scene.stages.some(({ name }) => name === "sass") ? make("div", { class: "tl-note" }, tr("Before each SASS instruction: the barriers that it waits for; the barriers that it sets when its operands are read and when its result is ready; Y if another warp may run first; and the cycles until the next instruction.")) : "",
+    notation,
     left.length ? make("div", { class: "tl-note" }, tr("Left out because of their size: {stages}. compiled.stages has all lines.", { stages: left.join(", ") })) : "",
   );
   arrange();

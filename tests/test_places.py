@@ -13,7 +13,7 @@ def test_the_table_of_places_is_not_stale() -> None:
     assert PAGE.read_text(encoding="utf-8") == rendered(rows)
     assert record["sources"] == digest()
     places = {row.place for row in rows}
-    assert {"JupyterLab", "Notebook 7", BARE, "marimo", "MyST"} <= places
+    assert {"JupyterLab", "Notebook 7", BARE, "marimo edit", "marimo run", "MyST"} <= places
     assert tuple(rows[-len(NOT_RUN) :]) == NOT_RUN
 
 

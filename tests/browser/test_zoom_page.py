@@ -207,6 +207,16 @@ def test_a_timeline_leads_to_one_access_and_one_element(live: Open, screenshots:
     assert re.search(r"access \d.* · element \d+ · 1 lane · program \(\d+, 0, 0\)$", told(page)), told(page)
 
 
+def test_a_timeline_of_single_elements_tells_their_values(show: Open, screenshots: Path) -> None:
+    with lab.target("cpu"), lab.record() as launches:
+        add[(4,)](torch.arange(30.0), torch.empty(30), 30, BLOCK=8)
+    small = launches[0]
+    page = show(small.plot.timeline("out_ptr"))
+    page.locator(".tl-overlay").first.hover(position={"x": LEFT + 2, "y": TOP + 4})
+    page.screenshot(path=screenshots / "timeline-value.png")
+    assert " · element 0 = 1 · 1 lane · program (0, 0, 0)" in told(page), told(page)
+
+
 def test_two_fingers_zoom_about_their_middle(live: Open) -> None:
     page = live(launch().plot.tiling("out_ptr"))
     fingers = """(at) => {

@@ -697,6 +697,18 @@ def torchs_axis(x_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def torchs_axis_of_softmax(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), tl.softmax(v, axis=0))  # here
+
+
+@triton.jit
+def axis_of_the_largest_left_out(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr, tl.argmax(v))  # here
+
+
+@triton.jit
 def helped_too_much(x_ptr, n, BLOCK: tl.constexpr):
     tl.store(x_ptr, _hidden(n, 2))  # here
 

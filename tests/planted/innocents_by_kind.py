@@ -177,6 +177,32 @@ def clamped_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + at, tl.clamp(x, 0.0, 255.0).to(tl.uint8), mask=at < n)
 
 
+@triton.jit
+def centred_kernel(x_ptr, out_ptr, n, WAY: tl.constexpr, SIDE: tl.constexpr):
+    row, column = tl.arange(0, SIDE), tl.arange(0, SIDE)
+    at = row[:, None] * SIDE + column[None, :]
+    x = tl.load(x_ptr + at, mask=column[None, :] < n, other=0.0)
+    total = tl.sum(x, axis=1)
+    if WAY == "kept":
+        tl.store(out_ptr + at, x - tl.sum(x, axis=1, keep_dims=True))
+    elif WAY == "placed":
+        tl.store(out_ptr + at, x - total[:, None])
+    elif WAY == "both sides":
+        tl.store(out_ptr + at, x / (1 + total[:, None]) / (1 + total[None, :]))
+    elif WAY == "pairs":
+        tl.store(out_ptr + at, total[:, None] + tl.sum(x, axis=0)[None, :] - 2 * tl.dot(x, x))
+    elif WAY == "columns":
+        tl.store(out_ptr + at, x - tl.sum(x, axis=0))
+    elif WAY == "turned":
+        tl.store(out_ptr + at, tl.trans(x) - total)
+    elif WAY == "first lane":
+        tl.store(out_ptr + column, tl.sum(x), mask=column == 0)
+    elif WAY == "all":
+        tl.store(out_ptr + at, x / tl.sum(x))
+    else:
+        tl.store(out_ptr + row, total)
+
+
 SIZES = (10, 16, 33, 64)
 _FLOATS = (torch.float16, torch.bfloat16)
 
@@ -201,6 +227,10 @@ def _all(ways: Iterable[str], sizes: Iterable[int] = SIZES) -> list[tuple[str, i
     return [(way, size) for way in ways for size in sizes]
 
 
+def centred(way: str, side: int) -> None:
+    centred_kernel[(1,)](torch.ones(side, side), torch.zeros(side, side), side - 3, WAY=way, SIDE=side)
+
+
 def summed_in_float32(dtype: torch.dtype, n: int) -> None:
     wide_sum_kernel[(1,)](torch.ones(n, dtype=dtype), torch.zeros(1), n, BLOCK=64)
 
@@ -216,6 +246,7 @@ _TABLES = [(kernel, k) for kernel in (table_load_kernel, table_store_kernel) for
 _TABLES += [(kernel, [j, k]) for kernel in (table_load_kernel, table_store_kernel) for j, k in ((0, 5), (1, 2), (3, 4))]
 
 _RETURNS = ("early", "late", "bare", "at the end")
+_CENTRES = ("kept", "placed", "both sides", "pairs", "columns", "turned", "first lane", "all", "rows")
 _WALKS = ("moved", "carried", "same mask", "no mask", "number")
 
 BY_KIND: dict[str, list[Run]] = {
@@ -232,6 +263,7 @@ BY_KIND: dict[str, list[Run]] = {
     "unused-load": each(
         "reads", _weighted(read_later_kernel), _all(("plain", "again", "condition", "mask", "carried", "atomic"))
     ),
+    "wrong-axis": each("centres", centred, _all(_CENTRES, (16, 32, 64))),
     "lost-precision": each("sums", summed_in_float32, [(d, n) for d in _FLOATS for n in (50, 64, 100, 128, 200)]),
     "spilt-byte": each("clamps", clamped, (50, 100, 128, 200, 256)),
 }

@@ -9,6 +9,7 @@ import pytest
 
 from tests.backend.process import run
 from triton_lab.backend.source.generating_source import generating_lines
+from triton_lab.views.launch.card.findings_text import excerpt_lines
 
 # As Helion 1.5.1 writes it.
 HELION = """\
@@ -105,3 +106,10 @@ def test_kernels_of_inductor_name_the_python_that_they_compute(tmp_path) -> None
     for (kernel, texts), (name, *found) in zip(expected * 2, told, strict=True):
         assert name == kernel
         assert set(found) <= {by_text[text] for text in texts} and by_text[texts[0]] in found
+
+
+def test_a_static_card_shows_the_lines_that_a_finding_was_made_from() -> None:
+    excerpt = ["    tl.store(out + at, v)", "    ^^^^^", "    made from a.py, line 12: bins[at] = bins[at] + 1"]
+    assert excerpt_lines(excerpt, stopped=False) == excerpt[2:]
+    assert excerpt_lines(excerpt, stopped=True) == excerpt
+    assert excerpt_lines(excerpt[:2], stopped=False) == []

@@ -176,6 +176,7 @@ def _plain(x_ptr: torch.Tensor, BLOCK: int) -> None:
         (lambda x: filled[(1,)](x, num_warps=4), {"kernel": "filled(x_ptr, BLOCK)"}),
         (lambda x: filled[_of_nothing](x, BLOCK=4), {}),
         (lambda x: filled[()](x, BLOCK=4), {}),
+        (lambda x: filled[lambda meta: triton.cdiv(32, meta["BLOCK"])](x, BLOCK=4), {"grid": 8}),
         (lambda x: tuned[(1,)](x, BLOCK=4), {"argument": "BLOCK"}),
         (lambda x: misnamed[(1,)](x), {"arguments": "x_ptr, BLOCK"}),
         (lambda x: triton.autotune([triton.Config({"BLOCK": 4})], key=[])(_plain), {}),

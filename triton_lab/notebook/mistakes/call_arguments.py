@@ -13,8 +13,8 @@ from triton_lab.notebook.mistakes.operand_words import meaning, parameters, usag
 from triton_lab.notebook.mistakes.type_names import is_runtime, shape_of
 from triton_lab.notebook.mistakes.unknown_names import nearest
 
-# torch's names for arguments of functions that Triton has, too.
-_TORCHS = {"dim": "axis", "keepdim": "keep_dims"}
+# Names for the same argument in torch, NumPy and Triton's own functions, of which tl.softmax takes torch's.
+_SAME = ({"axis", "dim"}, {"keep_dims", "keepdim", "keepdims"})
 
 
 def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -24,7 +24,8 @@ def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return None
     function, name = call.func, found[1]
     known = parameters(function, refusal)
-    near = _TORCHS.get(name) or nearest(name, known)
+    same = next((one for one in known for names in _SAME if name in names and one in names), None)
+    near = same or nearest(name, known)
     message = _("{function} has no argument `{name}`").format(function=written(function), name=name) + (
         f": did you mean `{near}`?" if near else ""
     )

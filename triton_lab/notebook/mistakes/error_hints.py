@@ -168,8 +168,15 @@ def _strange_argument(error: BaseException) -> str:
 
 
 def _grid(error: BaseException) -> str:
+    asked = False
     for _unused, _unused, grid in _launches(error):
+        asked |= callable(grid)
         if isinstance(grid, int):
+            if asked:
+                return _(
+                    "the function of the grid gives the number {grid}: a grid is a tuple of one to three numbers of "
+                    "programs. Write lambda meta: (...,)."
+                ).format(grid=grid)
             return _("a grid is a tuple of one to three numbers of programs. Write kernel[({grid},)](...).").format(
                 grid=grid
             )

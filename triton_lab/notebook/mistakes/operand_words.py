@@ -81,12 +81,16 @@ def parameters(function: ast.expr, refusal: Refusal) -> list[str]:
 
 
 def meaning(refusal: Refusal, parameter: str) -> str:
-    """What the manual of Triton says of a parameter of the called function; "" if it says nothing."""
+    """What the manual of Triton says of a required parameter of the called function; "" if it says nothing."""
     if not isinstance(refusal.node, ast.Call):
         return ""
     value, _known = resolved(refusal.node.func, refusal.kernel)
     found = re.search(rf":param {parameter}: *(.*?)(?=\n\s*(?::|\n)|\Z)", inspect.getdoc(value) or "", re.DOTALL)
-    return "" if found is None else " ".join(re.sub(r":\w+:(?=`)", "", found[1]).split())
+    if found is None:
+        return ""
+    words = " ".join(re.sub(r":\w+:(?=`)", "", found[1]).split())
+    # The manual gives some of them a default that they do not have.
+    return " ".join(one for one in re.split(r"(?<=\.) (?=[A-Z])", words) if not one.startswith("If None"))
 
 
 def usage(refusal: Refusal) -> str:

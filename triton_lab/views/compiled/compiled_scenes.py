@@ -6,7 +6,8 @@ from typing import Annotated, Literal, TypedDict
 
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
-from triton_lab.views.drawing.scene_bounds import Code, Few, GridShape, Many, Sentence, Whole, Within
+from triton_lab.views.drawing.scene_bounds import Code, Few, GridShape, Many, Name, Sentence, Whole, Within
+from triton_lab.views.launch.launch_scenes import LastValues
 
 
 class StageScene(TypedDict):
@@ -43,12 +44,7 @@ class StagesScene(TypedDict):
     note: Sentence
 
 
-class TrafficScene(TypedDict):
-    """The traffic of an access: ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``.
-
-    Rows and columns have names in words. Without a heatmap the ``note`` says why there is none.
-    """
-
+class _Traffic(TypedDict):
     kind: Literal["traffic"]
     title: Sentence
     heatmap: HeatmapScene | None
@@ -57,6 +53,16 @@ class TrafficScene(TypedDict):
     columns: Many[Sentence]
     unit: Sentence
     note: Sentence
+
+
+class TrafficScene(_Traffic, LastValues, total=False):
+    """The traffic of an access: ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``.
+
+    Rows and columns have names in words. Without a heatmap the ``note`` says why there is none. ``ends``: the first and
+    the last element that is used of each column, with their ``values`` (columns, 2).
+    """
+
+    ends: Many[tuple[Name, Name]]
 
 
 class TransactionsScene(TypedDict):

@@ -10,6 +10,7 @@ import numpy as np
 
 from triton_lab import messages
 from triton_lab.compiled.transactions.sectors import SECTOR, Ints
+from triton_lab.launch.access import elements_at
 from triton_lab.localization import _
 from triton_lab.views.compiled.compiled_scenes import TrafficScene
 from triton_lab.views.drawing.cell_layout import layout
@@ -18,6 +19,7 @@ from triton_lab.views.drawing.value_cells import value_heatmap
 
 if TYPE_CHECKING:
     from triton_lab.compiled.transactions import SharedLine, Transfer
+    from triton_lab.launch.argument import Argument
     from triton_lab.launch.recording.launch_record import Recorded
 
 ROWS, COLUMNS = 48, 96  # the most warp instructions, and the most sectors
@@ -30,7 +32,8 @@ class Traffic:
     """The traffic of an access as a table of numbers.
 
     ``counts`` are of bytes or words by ``rows`` (warp instructions) and ``columns`` (sectors or banks); ``note`` says
-    what is left out, or why there is nothing.
+    what is left out, or why there is nothing. ``used``: an argument and its first and last element (columns, 2) in each
+    column, row-major; -1 for an address between elements.
     """
 
     title: str
@@ -42,6 +45,7 @@ class Traffic:
     most: int
     note: str = ""
     down: str = "warps"
+    used: tuple[Argument, Ints] | None = None
 
     @cached_property
     def heatmap(self) -> Heatmap | None:
@@ -101,6 +105,11 @@ def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
         np.add.at(counts[place], np.searchsorted(columns, each // SECTOR), one.width)
     argument = next((each for each in launch.arguments if each.name == one.argument), None)
     start = argument.address if argument is not None else int(columns[0]) * SECTOR
+    used = (
+        None
+        if argument is None
+        else (argument, _ends(np.concatenate([asked[row] for row in kept]), one.width, argument))
+    )
     several = addresses.shape[1] > 1
     left = (
         _("; the first {kept} of {there} requests are shown").format(kept=len(kept), there=len(there))
@@ -123,7 +132,17 @@ def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
             left=left,
         ),
         "requests of warps" if several else "warps",
+        used,
     )
+
+
+def _ends(addresses: Ints, width: int, argument: Argument) -> Ints:
+    """The first and the last element (sectors, 2) that vectors of ``width`` bytes use in each of their sectors."""
+    addresses = np.unique(addresses)
+    _sectors, first = np.unique(addresses // SECTOR, return_index=True)
+    last = np.append(first[1:], len(addresses)) - 1
+    bytes = np.stack([addresses[first], addresses[last] + width - argument.itemsize], axis=1)
+    return elements_at(bytes - argument.address, argument)
 
 
 def of_shared(line: SharedLine) -> Traffic:

@@ -7,15 +7,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from triton_lab import messages
 from triton_lab.compiled.compilation_text import aligned
 from triton_lab.compiled.compiled_list import labels
 from triton_lab.compiled.transactions import Reason, SharedLine, Transfer, worst
+from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
 from triton_lab.views.compiled.compiled_scenes import TrafficScene, TransactionsScene
 from triton_lab.views.compiled.sector_heatmaps import Traffic, of_shared, of_transfer
+from triton_lab.views.launch.last_values import held, last_touched
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
@@ -92,6 +95,26 @@ class TransactionsView(View):
         one = self.accesses[row]
         return of_transfer(one, self.launch, program) if isinstance(one, Transfer) else of_shared(one)
 
+    def _drawn(self, traffic: Traffic) -> TrafficScene:
+        """The scene of a traffic, with the values of the elements at the ends of its sectors."""
+        scene = traffic.scene()
+        if traffic.used is None:
+            return scene
+        argument, ends = traffic.used
+        if argument.name not in self._values:
+            launch = self.launch if isinstance(self.launch, Launch) else None
+            self._values[argument.name] = last_touched(launch, argument)
+        values = self._values[argument.name]
+        if values is None or (ends < 0).any():
+            return scene
+        index = np.stack(np.unravel_index(ends, argument.shape), axis=-1)
+        names = [[f"{argument.name}{one}" for one in pair] for pair in index.tolist()]
+        return {**scene, **held(values[ends]), "ends": [(first, last) for first, last in names]}
+
+    @cached_property
+    def _values(self) -> dict[str, npt.NDArray[np.float64] | None]:
+        return {}
+
     def title(self) -> str:
         return _("{kernel} for {labels}: memory requests").format(
             kernel=self.compiled.kernel, labels=labels([self.compiled])[0]
@@ -104,7 +127,7 @@ class TransactionsView(View):
             made = self.traffic(k, self.program)
             room -= made.counts.size
             if room >= 0:
-                traffics[k] = made.scene()
+                traffics[k] = self._drawn(made)
         return {
             "kind": "transactions",
             "title": self.title(),
@@ -129,7 +152,7 @@ class TransactionsView(View):
         row, program = map(int, rest)
         if row >= len(self.accesses) or program >= self.launch.programs:
             raise LookupError(_("{title} has no part {name}").format(title=self.title(), name=repr(name)))
-        return self.traffic(row, program).scene()
+        return self._drawn(self.traffic(row, program))
 
     def text(self) -> str:
         return "\n".join([self.title(), *self._told()])

@@ -608,7 +608,7 @@ export interface LaidOutScene {
   minor: boolean;
 }
 
-/** ``values``: of each element at its last access. Large arguments and older saved notebooks lack them. */
+/** ``values``: of each element at its last access. Scenes of large arguments, and of older notebooks, lack them. */
 export interface LastValues {
   values?: Buffer;
 }
@@ -1348,7 +1348,7 @@ export interface TilingScene {
   values?: Buffer;
 }
 
-/** A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each. ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. ``owners``: the first and the last program of each cell, -1 for none, where the colours are programs. */
+/** A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each. ``values`` by row and column, where a cell is one access to one element. ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. ``owners``: the first and the last program of each cell, -1 for none, where the colours are programs. */
 export interface TimelineScene {
   kind: "timeline";
   title: string;
@@ -1358,6 +1358,7 @@ export interface TimelineScene {
   columns: [number, number][];
   finer?: string;
   window?: number[];
+  values?: Buffer;
   nobody?: string;
   lines?: number[][];
   grid?: number[];
@@ -1388,7 +1389,7 @@ export interface Touches {
   moments: ([number, number | null, string])[];
 }
 
-/** The traffic of an access: ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``. Rows and columns have names in words. Without a heatmap the ``note`` says why there is none. */
+/** The traffic of an access: ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``. Rows and columns have names in words. Without a heatmap the ``note`` says why there is none. ``ends``: the first and the last element that is used of each column, with their ``values`` (columns, 2). */
 export interface TrafficScene {
   kind: "traffic";
   title: string;
@@ -1398,6 +1399,8 @@ export interface TrafficScene {
   columns: string[];
   unit: string;
   note: string;
+  values?: Buffer;
+  ends?: [string, string][];
 }
 
 /** The accesses of a launch: ``table``, under ``headings``, has a row for each, with its source line. ``traffics`` has the picture of ``program`` for each row, None if it did not fit; ``programs`` says for which rows programs differ. ``shown`` is the row that is open at first; ``worst`` names the access that wastes most, and what to do. */

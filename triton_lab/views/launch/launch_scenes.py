@@ -78,7 +78,7 @@ class Finer(TypedDict, total=False):
 
 
 class LastValues(TypedDict, total=False):
-    """``values``: of each element at its last access. Large arguments and older saved notebooks lack them."""
+    """``values``: of each element at its last access. Scenes of large arguments, and of older notebooks, lack them."""
 
     values: Buffer
 

@@ -198,3 +198,32 @@ def test_patterns_tell_kinds_of_accesses_apart(programs: int) -> None:
 def test_accesses_of_one_kind_have_no_pattern() -> None:
     found = TimelineView(launch(2, 48), "x_ptr").heatmap
     assert set(found.styles[:, 3]) == {style.PLAIN} and found.groups is None
+
+
+@triton.jit
+def doubling_kernel(x_ptr, n, STEPS: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    for _ in range(STEPS):
+        tl.store(x_ptr + offsets, 2 * tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+@pytest.mark.parametrize("program", [None, 1])
+def test_values_are_those_at_the_time_of_each_access(program: int | None) -> None:
+    x = torch.arange(1.0, 21)
+    with lab.record() as launches:
+        doubling_kernel[(3,)](x.clone(), 20, STEPS=3, BLOCK=8)
+    view = TimelineView(launches[0], "x_ptr", program)
+    assert len(view.events) == 6
+    values = view.values
+    assert values is not None
+    for row, (access, _event) in enumerate(view.events):
+        scale = 2 ** (row // 2 + (access.kind == "store"))
+        assert values[row].tolist() == np.where(view.counts[row] > 0, scale * x.numpy(), 0).tolist()
+    assert "values" in view.scene()
+
+
+def test_there_are_no_values_where_a_cell_stands_for_several_elements_or_atomics_are() -> None:
+    view = TimelineView(launch(3, 200), "x_ptr")
+    assert view.layout.binned and view.values is None
+    assert "values" not in view.scene()
+    assert TimelineView(launch(3, 20), "x_ptr").values is not None

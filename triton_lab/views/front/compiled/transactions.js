@@ -5,6 +5,7 @@ import { make } from "../drawing/dom.js";
 import { explanationOf, wordOf } from "../drawing/explained.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { callProgram, countOf } from "../drawing/words.js";
+import { heldAt } from "../launch/strides.js";
 import { tr } from "../localization.js";
 
 /**
@@ -123,13 +124,20 @@ export function trafficOf(scene) {
   const rest = tr("Point at the picture.");
   const status = make("div", { class: "tl-status", "aria-live": "polite" }, rest);
   const heatmap = new Heatmap(scene.heatmap);
+  /** The first and the last element of a sector that are used, with their values. @param {number} column */
+  const valuesAt = (column) => {
+    const { ends } = scene;
+    if (!ends?.[column]) return [];
+    const [first, last] = ends[column].map((name, k) => name + heldAt(scene, [ends.length, 2], [column, k]));
+    return [first === last ? first : tr("{first} to {last}", { first, last })];
+  };
   heatmap.onpoint = (cell) => {
     heatmap.mark(cell ? [cell] : []);
     if (!cell) return (status.textContent = rest);
     const [, row, column] = cell;
     const count = counts[row * scene.columns.length + column];
     const told = scene.unit === "word" ? countOf(count, "word") : countOf(count, "byte");
-    return (status.textContent = `${scene.rows[row]} · ${scene.columns[column]} · ${told}`);
+    return (status.textContent = [scene.rows[row], scene.columns[column], told, ...valuesAt(column)].join(" · "));
   };
   return { node: make("div", {}, title, heatmap.node, status, note), draw: () => heatmap.draw() };
 }

@@ -6,13 +6,14 @@ import { Heatmap } from "../drawing/heatmap.js";
 import { countOf, listPrograms, numbered } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { goToOne } from "../linked.js";
+import { heldAt } from "./strides.js";
 import { tr } from "../localization.js";
 
-/** @typedef {{moments: string[], lines: number[][], columns: [number, number][], counts: ArrayLike<number>, owners: ArrayLike<number>[]}} Touched */
+/** @typedef {{moments: string[], lines: number[][], columns: [number, number][], counts: ArrayLike<number>, owners: ArrayLike<number>[], values?: import("../scenes.js").Buffer}} Touched */
 
 /** What a scene says of its cells. @param {import("../scenes.js").TimelineScene} scene @returns {Touched} */
-function touchedOf({ moments, lines, columns, counts, owners }) {
-  return { moments, lines: lines ?? [], columns, counts: numbers(counts), owners: (owners ?? []).map(numbers) };
+function touchedOf({ moments, lines, columns, counts, owners, values }) {
+  return { moments, lines: lines ?? [], columns, counts: numbers(counts), owners: (owners ?? []).map(numbers), values };
 }
 
 /**
@@ -51,7 +52,8 @@ export function timelineOf(scene, selection, context) {
     const { found, down, right } = touchedIn(cell);
     const [first, last] = found.columns[right];
     const at = down * found.columns.length + right;
-    const parts = [found.moments[down], numbered(first, last, "element"), countOf(found.counts[at], "lane")];
+    const held = found.counts[at] ? heldAt(found, [found.moments.length, found.columns.length], [down, right]) : "";
+    const parts = [found.moments[down], numbered(first, last, "element") + held, countOf(found.counts[at], "lane")];
     if (found.owners.length === 2 && found.owners[0][at] >= 0) {
       const [one, other] = found.owners.map((each) => each[at]);
       parts.push(one === other ? listPrograms([one], scene.grid ?? [one + 1, 1, 1]) : tr("several programs"));

@@ -25,7 +25,8 @@ from triton_lab.views.drawing.region_labels import labels
 from triton_lab.views.drawing.scene_bounds import GridShape, Many, Most, Sentence, Whole
 from triton_lab.views.drawing.value_cells import value_heatmap
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
-from triton_lab.views.launch.launch_scenes import Finer, ItemScene
+from triton_lab.views.launch.last_values import event_values, held
+from triton_lab.views.launch.launch_scenes import Finer, ItemScene, LastValues
 from triton_lab.views.launch.tiling.program_scale import program_scale
 from triton_lab.views.launch.tiling.tiling_view import TilingPanel, tensor_argument
 from triton_lab.views.launch.zoom_windows import finer_scene
@@ -47,6 +48,7 @@ KINDS = (
 )
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 class _Timeline(TypedDict):
@@ -58,8 +60,9 @@ class _Timeline(TypedDict):
     columns: Many[tuple[Whole, Whole]]
 
 
-class TimelineScene(_Timeline, Finer, total=False):
+class TimelineScene(_Timeline, Finer, LastValues, total=False):
     """A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each.
+    ``values`` by row and column, where a cell is one access to one element.
 
     ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. ``owners``: the first
     and the last program of each cell, -1 for none, where the colours are programs.
@@ -191,19 +194,41 @@ class TimelineView(View):
         """Whether there are accesses of several kinds, which patterns tell apart."""
         return len({access.kind for access, _unused in self.events}) > 1
 
+    @property
+    def values(self) -> npt.NDArray[np.float64] | None:
+        """What the accesses load or store (rows, columns); None if a cell stands for several, or it is not known."""
+        known = {} if self.layout.binned else event_values(self.launch, self.argument)
+        if not known:
+            return None
+        found = np.zeros((self.layout.rows, self.layout.columns))
+        for row, (_access, event) in enumerate(self.events):
+            on, column = self._lanes(event)
+            found[row, column] = np.broadcast_to(known[event], on.shape)[on]
+        return found
+
     def _touches(self) -> Iterator[tuple[int, Ints, Ints, int]]:
         """For each access event its row, for its lanes the column of the element and the program, and its kind."""
         ranks = {name: rank for rank, (name, *_unused) in enumerate(KINDS)}
         for number, (access, event) in enumerate(self.events):
-            on = event.active()
-            programs = event.programs.reshape(-1, *(1,) * len(event.shape))
-            if self.program is not None:
-                on = on & (programs == self.program)
-            element = elements_at(event.addresses()[on] - self.argument.address, self.argument)
-            element -= np.where(element >= 0, self.window.column if self.window else 0, 0)
-            there = (element >= 0) & (element < self.layout.columns * self.layout.right)
-            whose = np.broadcast_to(programs, on.shape)[on][there]
-            yield number // self.layout.down, element[there] // self.layout.right, whose, ranks[access.kind]
+            on, column = self._lanes(event)
+            whose = np.broadcast_to(self._programs(event), on.shape)[on]
+            yield number // self.layout.down, column, whose, ranks[access.kind]
+
+    @staticmethod
+    def _programs(event: AccessEvent) -> Ints:
+        """The programs of an event, to be broadcast over its lanes."""
+        return event.programs.reshape(-1, *(1,) * len(event.shape))
+
+    def _lanes(self, event: AccessEvent) -> tuple[Bools, Ints]:
+        """The lanes (programs, *block) of an event that touch something here, and the column of each."""
+        on = event.active().copy()
+        if self.program is not None:
+            on &= self._programs(event) == self.program
+        element = elements_at(event.addresses()[on] - self.argument.address, self.argument)
+        element -= np.where(element >= 0, self.window.column if self.window else 0, 0)
+        there = (element >= 0) & (element < self.layout.columns * self.layout.right)
+        on[on] = there
+        return on, element[there] // self.layout.right
 
     @cached_property
     def most(self) -> float:
@@ -333,7 +358,7 @@ class TimelineView(View):
             scene["owners"] = [buffer(each.astype(np.int32)) for each in self.owners]
         if not self.events:
             return scene
-        return {**scene, **finer_scene(self.finer, self.layout, self.window)}
+        return {**scene, **held(self.values), **finer_scene(self.finer, self.layout, self.window)}
 
     def pieces(self) -> list[Drawing]:
         """The heatmap under its title."""

@@ -10,7 +10,7 @@ from triton_lab.localization import all_translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText
 from triton_lab.views.drawing.drawing_pieces import WIDTH, lines, paragraphs, spaced, table, wrapped
-from triton_lab.views.launch.card.findings_text import fix_lines
+from triton_lab.views.launch.card.findings_text import excerpt_lines, fix_lines
 from triton_lab.views.launch.launch_scenes import FindingScene
 from triton_lab.views.missing_picture import attempt
 
@@ -59,9 +59,10 @@ def _finding(one: FindingScene) -> list[Drawing]:
     told = [*wrapped(f"{one['icon']} {one['severity']}: {where}{one['message']}"), *(INDENT + w for w in one["orders"])]
     said = [(line, COLOURS[one["severity"]]) for line in told]
     todo = [(INDENT + line, "faint") for line in wrapped(one["hint"], WIDTH - 30, "")]
+    shown = excerpt_lines(one["excerpt"], one["stopped"])
+    excerpt, fix = ([(INDENT + line, "ink") for line in some] for some in (shown, fix_lines(one["fix"])))
     if not one["stopped"]:
-        return [lines(said + todo)]
-    excerpt, fix = ([(INDENT + line, "ink") for line in some] for some in (one["excerpt"], fix_lines(one["fix"])))
+        return [lines(said), lines(excerpt, mono=True), lines(todo)] if excerpt else [lines(said + todo)]
     return [lines(said), lines(excerpt, mono=True), lines(todo), *([lines(fix, mono=True)] if fix else [])]
 
 

@@ -50,6 +50,14 @@ def fix_lines(edits: Sequence[Sequence[Any]] | None) -> list[str]:
     ]
 
 
+def excerpt_lines(excerpt: Sequence[str], stopped: bool) -> list[str]:
+    """What a static card shows of a finding's excerpt: all of what stopped the launch, else what was generated from.
+
+    The first two lines of an excerpt are the kernel's, the others those of another language that they were made from.
+    """
+    return list(excerpt if stopped else excerpt[2:])
+
+
 def _one(finding: Finding) -> str:
     colour, icon = COLOURS[finding.severity], ICONS[finding.severity]
     where = f"{finding.where}: " if finding.where else ""

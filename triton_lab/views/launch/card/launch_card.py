@@ -20,7 +20,7 @@ from triton_lab.views.drawing.drawing_text import number_text, time_text
 from triton_lab.views.frontend_presence import widgets_are_shown
 from triton_lab.views.launch.card.card_parts import KEPT_NUMBERS, kept, opened, part, shown_first, tabs, there
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel
-from triton_lab.views.launch.card.findings_text import ICONS, about, fix_lines
+from triton_lab.views.launch.card.findings_text import ICONS, about, excerpt_lines, fix_lines
 from triton_lab.views.launch.card.launch_panels import Panels
 from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, SHOWN
 from triton_lab.views.launch.card.line_annotations import annotated, place
@@ -352,7 +352,9 @@ class Card(Panels, View):
             where = f"{one['where']}: " if one["where"] else ""
             lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
             lines += [f"      {line}" for line in one["orders"]]
-            lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
+            lines += [f"    {line}" for line in excerpt_lines(one["excerpt"], one["stopped"])] + [
+                f"      {one['hint']}"
+            ]
             lines += [f"      {line}" for line in fix_lines(one["fix"])]
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         return "\n".join(lines)

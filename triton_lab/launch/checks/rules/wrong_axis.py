@@ -143,7 +143,7 @@ def _clash(mine: BlockRanges, other: BlockRanges | None) -> Ranges | None:
 def _placed(evidence: Evidence, operand: Value, op: Op) -> Value | None:
     """The block of fewer axes that the compiler made ``operand`` from, for ``op``; None if it has all its axes."""
     flow = Flow.of(evidence.launch.executable.plan)
-    while (maker := flow.maker.get(operand)) is not None and maker.name in ("tt.broadcast", "tt.expand_dims"):
+    while (maker := flow.maker.get(operand)) is not None and traits.of(maker.name).kind is Kind.MOVES:
         operand = Value(operand.function, maker.operands[0])
         if maker.name == "tt.expand_dims" and maker.location == op.location:
             return operand

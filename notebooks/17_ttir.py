@@ -293,7 +293,7 @@ exercise("compilations_of_scale").check(compilations_of_scale)
 # Here is the TTIR of a kernel, without the places in the source. Write a kernel that does the same, and launch it for a
 # contiguous `x` of any length. `%n` is the number of elements, and a program has 256 of them.
 #
-# ```mlir
+# ```text
 # tt.func public @mystery(%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32},
 #                         %out_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
 #   %0 = arith.constant dense<1.000000e+00> : tensor<256xf32>

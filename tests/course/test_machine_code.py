@@ -136,7 +136,7 @@ def test_the_ttir_that_is_shown_is_that_of_the_answer() -> None:
         numbered = re.sub(r"%\w+", lambda name: names.setdefault(name[0], f"%{len(names)}"), body[1])
         return re.sub(r"\s+", " ", numbered).split(" %")
 
-    shown = re.search(r"# ```mlir\n(.*?)# ```", (FOLDER / "17_ttir.py").read_text(encoding="utf-8"), re.DOTALL)
+    shown = re.search(r"# ```text\n(.*?)# ```", (FOLDER / "17_ttir.py").read_text(encoding="utf-8"), re.DOTALL)
     assert shown is not None
     answer = defined(answers()["from_ttir"], "from_ttir")
     with lab.record() as launches:

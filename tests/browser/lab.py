@@ -75,6 +75,8 @@ _AS_FOUND = """async () => {
 
 # JupyterLab asks each new kernel for its debugger, and complains where the kernel is shut down before it has answered.
 _ITS_DEBUGGER = "Could not restore the debugger state: Canceled future"
+# JupyterLab asks a kernel for a thread for comms, and does not expect that the kernel is shut down meanwhile.
+_ITS_SUBSHELL = "Canceled future for create_subshell_request"
 
 
 class Lab:
@@ -158,7 +160,8 @@ class Lab:
         self.page.evaluate("() => window.jupyterapp?.serviceManager.sessions.shutdownAll()")
 
     def _on_error(self, error: Error) -> None:
-        self.console_errors.append(str(error))
+        if _ITS_SUBSHELL not in str(error):
+            self.console_errors.append(str(error))
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not message.text.startswith(_ITS_DEBUGGER):

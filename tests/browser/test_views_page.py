@@ -256,9 +256,14 @@ def test_a_picture_of_a_few_columns_fits_a_narrow_page(show: Open) -> None:
 
     def last_of_row(row: int, size: int) -> None:
         expect(overlay).to_have_css("width", f"{46 + 32 * size + 14 + 7 * len('→ +1')}px")
-        overlay.hover(position={"x": 1, "y": 1})  # the picture may have been drawn anew under a pointer that rests
-        overlay.hover(position={"x": 46 + 31.5 * size, "y": 18 + (row + 0.5) * size})
-        expect(page.locator(".tl-status")).to_contain_text(f"x_ptr[{32 * row + 31}]")
+        told, wanted = page.locator(".tl-status"), f"x_ptr[{32 * row + 31}]"
+        for _again in range(50):  # the picture may be drawn anew under a pointer that rests
+            overlay.hover(position={"x": 1, "y": 1})
+            overlay.hover(position={"x": 46 + 31.5 * size, "y": 18 + (row + 0.5) * size})
+            if wanted in (told.text_content() or ""):
+                break
+            page.wait_for_timeout(100)
+        expect(told).to_contain_text(wanted)
 
     last_of_row(7, 20)
     page.set_viewport_size({"width": 600, "height": 900})

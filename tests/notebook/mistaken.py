@@ -816,3 +816,8 @@ def axis_of_the_grid_left_out(x_ptr, n, BLOCK: tl.constexpr):
 def two_arguments_left_out(x_ptr, n, BLOCK: tl.constexpr):
     v = tl.load(x_ptr + tl.arange(0, BLOCK))
     tl.store(x_ptr + tl.arange(0, BLOCK), tl.where(v > 0))  # here
+
+
+@triton.jit
+def random_number_at_a_constant(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), tl.rand(n, 0))  # here

@@ -99,6 +99,11 @@ _SHAPES = (
         N_("`{code}`: a constant number has no shape, and a block is needed"),
         N_("Make a block with tl.full(shape, value, dtype)."),
     ),
+    says(
+        r"'(?:int|float)' object has no attribute '(?:to|dtype|type)'",
+        N_("`{code}`: a constant number stands where a value of the kernel is needed"),
+        N_("Make a value with tl.full(shape, value, dtype), or pass a block such as tl.arange(0, BLOCK)."),
+    ),
 )
 
 _MEMORY = (

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from triton_lab import messages
 from triton_lab.ir import Op, effects
 from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.ir.plan import Dense, Plan
+from triton_lab.ir.plan import Plan
 from triton_lab.launch.checks.analysis.finding_text import finding
+from triton_lab.launch.checks.analysis.integer_bounds import constant_bounds
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
@@ -68,8 +69,9 @@ class RepeatedRandomRule(WholeRule):
             place = launch.lines.get(op.index)
             calls.setdefault(place and (place.file, place.line, place.column), []).append(op)
         for ops in calls.values():
-            makes = flow.behind(_results(flow, ops))
-            axes, loops = _missing(plan, flow, makes, set(_results(flow, ops)), stores)
+            numbers = {Value(flow.function_of[op.index], result) for op in ops for result in op.results}
+            makes = flow.behind(numbers)
+            axes, loops = _missing(plan, flow, makes, numbers, stores)
             axes = {axis for axis in axes if launch.grid[axis] > 1}
             if not _are_blocks(flow, makes) or not (axes or loops):
                 continue
@@ -88,16 +90,8 @@ class RepeatedRandomRule(WholeRule):
 def _is_philox(flow: Flow, op: Op) -> bool:
     """Whether a product is one of a round of Philox."""
     makers = (flow.maker.get(Value(flow.function_of[op.index], operand)) for operand in op.operands)
-    return any(maker is not None and not _FACTORS.isdisjoint(_numbers(maker)) for maker in makers)
-
-
-def _numbers(maker: Op) -> Iterable[object]:
-    value = maker.attributes.get("value")
-    return value.values if isinstance(value, Dense) else (value,)
-
-
-def _results(flow: Flow, ops: Iterable[Op]) -> Iterator[Value]:
-    return (Value(flow.function_of[op.index], result) for op in ops for result in op.results)
+    constants = (constant_bounds(maker) for maker in makers if maker is not None and maker.name == "arith.constant")
+    return any(bounds is not None and bounds[0] == bounds[1] and bounds[0] in _FACTORS for bounds in constants)
 
 
 def _are_blocks(flow: Flow, behind: Iterable[Value]) -> bool:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from triton_lab.backend.plugin.kernel_arguments import TORCH_NAMES, address_of, is_bare
+from triton_lab.backend.plugin.live_objects import instances
 from triton_lab.backend.plugin.memory_tensor import tensor_of_bytes
 from triton_lab.backend.plugin.page_permissions import standing
 from triton_lab.backend.plugin.unknown_memory import AddressRuns, live_runs, near_runs
@@ -117,7 +118,7 @@ def _arrays() -> Iterator[Any]:
         while caller is not None:
             yield from (one for one in caller.f_locals.values() if isinstance(one, np.ndarray))
             caller = caller.f_back
-    yield from (one for one in gc.get_referents(*gc.get_objects()) if type(one) is np.ndarray)
+    yield from instances(np.ndarray, reached=True)
 
 
 def _buffer_at(address: int, owners: Iterable[Any]) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import bisect
-import gc
 import itertools
 import sys
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from triton_lab.backend.plugin.device_mirror import Mirrors
 from triton_lab.backend.plugin.launch_regions import UnreadableMemory, own_memory
+from triton_lab.backend.plugin.live_objects import instances
 from triton_lab.backend.plugin.page_permissions import peek
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 
@@ -119,7 +119,7 @@ def live_runs() -> list[AddressRun]:
 
     Takes about 0.1 s in a process with a notebook's usual imports.
     """
-    return _runs(_tensors(gc.get_objects()))
+    return _runs(_tensors())
 
 
 def near_runs() -> list[AddressRun]:
@@ -127,7 +127,7 @@ def near_runs() -> list[AddressRun]:
 
     Such memory belongs to one storage alone, or lies inside one. So a run of it is complete, whatever else is alive.
     """
-    young = [found for generation in (0, 1) for found in _tensors(gc.get_objects(generation))]
+    young = _tensors(0, 1)
     met = [tensor for kept in list(_met) if (tensor := kept()) is not None]
     return _runs(t for t in (*young, *met) if t.device.type == "cpu" and _is_torchs(t))
 
@@ -139,14 +139,12 @@ def _is_torchs(tensor: Any) -> bool:
         return False
 
 
-def _tensors(objects: Sequence[Any]) -> Iterator[Any]:
+def _tensors(*generations: int) -> list[Any]:
     torch: Any = sys.modules.get("torch")
     if torch is None:
-        return iter(())
+        return []
     fake = getattr(sys.modules.get("torch._subclasses.fake_tensor"), "FakeTensor", ())  # these have no memory
-    # `isinstance` would run foreign code: lazy proxies answer it.
-    kinds = {kind for kind in set(map(type, objects)) if issubclass(kind, torch.Tensor) and not issubclass(kind, fake)}
-    return itertools.compress(objects, map(kinds.__contains__, map(type, objects)))
+    return [found for found in instances(torch.Tensor, *generations) if not issubclass(type(found), fake)]
 
 
 def _runs(tensors: Iterable[Any]) -> list[AddressRun]:

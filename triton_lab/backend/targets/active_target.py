@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, overload
 
+from triton_lab.backend.plugin.live_objects import instances
 from triton_lab.backend.targets.gpu import default_driver, gpu_driver, gpu_driver_class, made
 from triton_lab.backend.targets.setting import Change, Setting
 from triton_lab.localization import _
@@ -169,14 +170,9 @@ def _kept_by(driver: Any) -> str:
 
 def _swap_autotuners(before: str, after: str) -> None:
     """Give every autotuner its choices for the new target, and put away those for the old one."""
-    import gc
-
     from triton.runtime.autotuner import Autotuner
 
-    for tuner in gc.get_objects():
-        # `isinstance` would run foreign code: lazy proxies answer it.
-        if not issubclass(type(tuner), Autotuner):
-            continue
+    for tuner in instances(Autotuner):
         kept = _put_away.setdefault(tuner, {})
         kept[before] = (tuner.cache, tuner.__dict__.pop("do_bench", None))
         cache, do_bench = kept.pop(after, ({}, None))

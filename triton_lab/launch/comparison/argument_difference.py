@@ -229,6 +229,8 @@ class Compared:
 DISTINCT, _WHOLE = 4, 16
 # Or so many bits of chance: which elements are wrong, and what was expected there.
 _BITS = 24
+# Bits beyond which nothing is chance; and those of a float that rounding may take.
+_CERTAIN, _ROUNDED = 64.0, 4.0
 
 
 def beyond_chance(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
@@ -248,6 +250,36 @@ def beyond_chance(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> 
             shares = np.unique(expected, return_counts=True)[1] / expected.size
             bits += _ways(expected.size, int(counts.sum())) - counts.sum() * math.log2(float((shares**2).sum()))
     return bits >= _BITS
+
+
+def chance_bits(plain: Sequence[Compared]) -> float:
+    """How unlikely it is that a change makes all differing elements right by chance, in bits.
+
+    A float of many digits is hardly met by chance, a whole number the less so the wider the numbers spread.
+    """
+    if beyond_chance(plain):
+        return _CERTAIN
+    bits = 0.0
+    for one in plain:
+        wrong = ~np.asarray(one.explained)
+        if wrong.any():
+            bits += _ways(one.a.size, int(np.count_nonzero(wrong))) + _digits(one, wrong)
+    return bits
+
+
+def _digits(one: Compared, wrong: Array) -> float:
+    """How many bits the expected numbers have at the elements that are ``wrong``."""
+    expected = np.asarray(number_formats.wide(one.b))
+    values, counts = np.unique(expected, return_counts=True)
+    there = expected[wrong]
+    if number_formats.is_float(one.dtype) and not (there == np.round(there)).all():
+        digits = -math.log2(number_formats.unit_roundoff(one.dtype)) - _ROUNDED
+        return float(digits * len(np.unique(there)))
+    shares = counts / expected.size
+    each = -math.log2(float((shares**2).sum()))
+    if len(values) == expected.size and np.isfinite(values).all():  # then their spread says more
+        each = max(each, math.log2(float(values[-1] - values[0]) + 1))
+    return each * there.size
 
 
 def _ways(count: int, chosen: int) -> float:

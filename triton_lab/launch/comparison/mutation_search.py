@@ -17,21 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.launch.comparison.argument_difference import DISTINCT, Compared, beyond_chance
+from triton_lab.launch.comparison.argument_difference import DISTINCT, Compared, beyond_chance, chance_bits
 from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments
-from triton_lab.launch.comparison.mutations.ir_query import lines_in, on_lines
+from triton_lab.launch.comparison.mutations.ir_query import on_lines, split_at_lines
 from triton_lab.launch.comparison.mutations.written_kernel import as_written
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
-from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
-from triton_lab.launch.comparison.time_budget import Budget
-from triton_lab.launch.recording.progress_callback import is_late
+from triton_lab.launch.comparison.time_budget import Budget, Effort
+from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
@@ -40,8 +39,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# For so many seconds other causes are looked for beside one that would make the kernel unusual.
-RIVALS, _RIVALS = 1.0, 3  # and how many are run
+# For so many seconds other causes are looked for beside one that explains all, times the square of its cost.
+RIVALS = 0.5
+# Explanations are alike if one costs less than so much more, and gives no less than a part of the bit-equal elements.
+_ALIKE, _CLOSER = 0.5, 1.5
 # Of a launch that takes so many seconds, each change is run on some programs first.
 _SLOW = 0.5
 
@@ -53,7 +54,9 @@ class Search:
     side: Side
     other: Launch | None
     plain: list[Compared]
+    effort: Effort
     runs: list[tuple[Switch, Experiment, float]] = field(default_factory=list)
+    found: list[tuple[Switch, Experiment]] = field(default_factory=list)  # what explains all
     seen: set[tuple[str, frozenset[int]]] = field(default_factory=set)
     effects: set[bytes] = field(default_factory=set)  # what the kernel makes, unchanged and with each change
     probed: int = 0  # how many switches were run on some programs only
@@ -71,7 +74,8 @@ class Search:
             same = _bytes(written.held(replay(written.launch, strict=True))) == _bytes(plain)
         except Exception:  # what the compiler leaves out of a launch may not even run
             same = False
-        return cls(written if same else side, other, [replace(one, bound=allowed[one.name]) for one in plain])
+        bounded = [replace(one, bound=allowed[one.name]) for one in plain]
+        return cls(written if same else side, other, bounded, Effort(chance_bits(bounded)))
 
     @cached_property
     def experiments(self) -> Experiments:
@@ -80,10 +84,13 @@ class Search:
         return Experiments(self.side.launch, wrong or [one.name for one in self.plain if one.count])
 
     def one_by_one(self) -> Iterator[Experiment]:
-        """Try the usual changes alone, up to the first that is the cause; what they do is the start for pairs."""
+        """Try the usual changes alone, up to the first that is the cause; what they do is the start for pairs.
+
+        Gives those that explain nothing; the others are in ``found``.
+        """
         launch = self.side.launch
         slow = max(launch.seconds, launch.interpreted) > _SLOW and beyond_chance(self.plain)
-        rarer = self.experiments.rarer() if beyond_chance(self.plain) else ()
+        rarer = () if self.effort.spent else self.experiments.rarer()
         yield from self._explained(
             chain(self.experiments.usual(self.other), rarer), Budget(math.inf), slow, listed=True
         )
@@ -101,61 +108,71 @@ class Search:
             if done.helps and done.names_it:
                 return
 
-    def derived(self, seconds: float, doubtful: Experiment | None = None) -> Iterator[Experiment]:
+    @property
+    def _patience(self) -> float:
+        return RIVALS * (self.effort.cost - _ALIKE) ** 2
+
+    def derived(self, seconds: float) -> None:
         """Try what follows from the kernel, for ``seconds``: on some programs first, and what fits there on all.
 
-        ``doubtful`` is an explanation that is already known, and would make the kernel unusual.
+        If an explanation is known, others that are as simple are looked for, for a short time.
         """
-        if beyond_chance(self.plain):
-            tiers = self.experiments.derived(self.probe, copies=doubtful is None)
-            yield from self._explained(tiers, Budget(seconds), True, doubtful=doubtful)
+        usual = not self.found or any(not switch.unusual for switch, _done in self.found)
+        tiers = self.experiments.derived(self.probe, self.effort, copies=usual)
+        try:
+            for _one in self._explained(tiers, Budget(min(seconds, self._patience) if self.found else seconds), True):
+                pass
+        except TookTooLong:
+            self.all_probed = False
 
-    def with_rival(self, found: Experiment) -> Experiment:
-        """An explanation by a missing factor, term or function, with another one as simple at the earliest line."""
-        if found.rival is not None or not found.is_missing or not beyond_chance(self.plain):
-            return found
-        named = lines_in(found.name)
-        if len(named) != 1:
-            return found  # where the value is made, and where it is taken
-        values = ReplacedValues(self.experiments, self.probe)
-        others = [(min(lines), one) for one in values.simple(RIVALS) if (lines := lines_in(one.name))]
-        others = [each for each in others if each[1].cause == found.cause and each[0] not in named]
-        for line, switch in sorted(others, key=lambda each: each[0])[:_RIVALS]:
-            alone = replace(switch, name=switch.name.removesuffix(on_lines(lines_in(switch.name))) + on_lines([line]))
-            done, results = tried(self.side, alone, self.plain)
-            done = as_near(self.side, alone, done, results)
-            if done.names_it:
-                return replace(found, rival=done)
-        return found
+    def explanation(self) -> list[Experiment]:
+        """The likeliest explanation, with another one that is as good and stands at another line.
+
+        After it the one that would make the kernel unusual, if there is one.
+        """
+        usual = [each for each in self.found if not each[0].unusual]
+        likely = [each for each in usual or self.found if each[1].removes] or usual or self.found
+        least = min(switch.cost for switch, _done in likely)
+        likely = [each for each in likely if each[0].cost < least + _ALIKE]
+        most = max(done.equal for _switch, done in likely)
+        likely = [each for each in likely if each[1].equal * _CLOSER >= most]
+        (first, best), *others = sorted(likely, key=lambda each: each[0].cost)
+        said, places = split_at_lines(best.name)
+        for _switch, done in others:
+            other, lines = split_at_lines(done.name)
+            if places and lines and lines[0] not in places and other != said:
+                # Of a value that is made for one use alone the line where it is made.
+                rival = replace(done, name=other + on_lines(lines[:1]))
+                best = replace(best, name=said + on_lines(places[:1]), rival=rival)
+                break
+        doubtful = [done for switch, done in self.found if switch.unusual and not first.unusual]
+        return [best, *doubtful[:1]]
 
     def _explained(
-        self,
-        tiers: Iterable[Iterable[Switch]],
-        budget: Budget,
-        probing: bool,
-        doubtful: Experiment | None = None,
-        listed: bool = False,
+        self, tiers: Iterable[Iterable[Switch]], budget: Budget, probing: bool, listed: bool = False
     ) -> Iterator[Experiment]:
-        """Try changes, up to the end of the first tier with one that explains all: the last one is the likeliest.
+        """Try changes, up to the end of the first tier with one that explains all; gives the others if ``listed``.
 
         If the kernel would be unusual with it, others may explain it as well, and a usual one among them is likelier.
         """
-        found: list[tuple[Switch, Experiment]] = []
+        known = len(self.found)
+        placed = known > 0 and all(switch.unusual and done.place for switch, done in self.found)
         for switch in _with_ends(tiers):
             if switch is None:
-                if any(not one.unusual for one, _unused in found):
+                if any(not one.unusual for one, _unused in self.found[known:]) and listed:
                     break
                 continue
-            if budget.spent or is_late():
+            if budget.spent or self.effort.spent or is_late():
                 self.all_probed = False
                 break
-            if doubtful is not None and doubtful.place and not self.experiments.decides(switch.ops):
+            if placed and not self.experiments.decides(switch.ops):
                 continue  # what was changed is an address or a mask
-            if switch.unusual and (found or doubtful):
+            if (switch.unusual and self.found) or switch.cost > self.effort.cost:
                 continue
             if (switch.name, switch.ops) in self.seen:
                 continue
             self.seen.add((switch.name, switch.ops))
+            self.effort.tried += not listed
             if probing and not switch.whole and switch.grid is None and not self.probe.fits(switch):
                 self.probed += 1
                 continue
@@ -165,8 +182,10 @@ class Search:
             if done.helps and not done.names_it:
                 done = replace(done, telling=beyond_chance(self.plain, results))
             if done.names_it:
-                found.append((switch, done))
-                budget = Budget(min(budget.seconds, RIVALS))
+                self.found.append((switch, done))
+                if not switch.unusual:
+                    self.effort.cost = min(self.effort.cost, switch.cost + _ALIKE)
+                budget = Budget(min(budget.seconds, self._patience))
             elif listed:
                 yield done
                 made = _bytes(results)
@@ -174,27 +193,6 @@ class Search:
                 promise = -1.0 if not results or made in self.effects else self._promise(results)
                 self.runs.append((switch, done, promise))
                 self.effects.add(made)
-        yield from self._ranked(found)
-
-    def _ranked(self, found: Sequence[tuple[Switch, Experiment]]) -> Iterator[Experiment]:
-        """The likeliest explanation, last: with the next one that is as good as it, at another line."""
-        ranked = sorted(found, key=lambda one: (one[0].unusual, not one[1].removes))
-        if not ranked:
-            return
-        (first, best), *others = ranked
-        equal = (
-            done
-            for switch, done in others
-            if switch.unusual == first.unusual
-            and done.removes == best.removes
-            and self._lines(switch).isdisjoint(self._lines(first))
-        )
-        best = replace(best, rival=next(equal, None))
-        yield best
-
-    def _lines(self, switch: Switch) -> set[int]:
-        lines = (self.side.launch.lines.get(index) for index in switch.ops)
-        return {line.line for line in lines if line is not None}
 
     @cached_property
     def probe(self) -> Probe:

@@ -16,7 +16,7 @@ from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.launch_results import read
-from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
@@ -29,6 +29,7 @@ Array = NDArray[Any]
 
 # An error beyond this fraction of the greatest expected number is no rounding, so bounds are not computed.
 FAR = 1 / 16
+_FEW = 16  # roundings that are explained even if it is not known how far rounding may take a number
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,17 @@ def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compar
         near = side.bounded(switch)
     except (KernelError, CannotReplay):
         return done
-    within = sum(int(np.count_nonzero(each.explained)) for each in near)
+    within = sum(int(np.count_nonzero(each.explained | (each.unknown & _is_tiny(each)))) for each in near)
     return replace(done, within=within) if within == done.total else done
+
+
+def _is_tiny(one: Compared) -> Array:
+    """Where an error is of a few roundings of the greatest number, whatever a choice depends on."""
+    if not is_float(one.dtype):
+        return np.zeros(one.a.shape, np.bool_)
+    expected = np.abs(wide(one.b))
+    most = float(np.max(expected, initial=0.0, where=np.isfinite(expected)))
+    return np.asarray(one.absolute <= _FEW * unit_roundoff(one.dtype) * most)
 
 
 def may_be_rounding(one: Compared) -> bool:

@@ -12,7 +12,7 @@ from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Causes, Pairs
 from triton_lab.launch.comparison.known_causes import named_causes, unsteady
 from triton_lab.launch.comparison.memory_experiments import memory_experiments
-from triton_lab.launch.comparison.mutation_search import RIVALS, Search
+from triton_lab.launch.comparison.mutation_search import Search
 from triton_lab.launch.comparison.rerun import Side
 from triton_lab.launch.comparison.rounding_experiments import casts, rounding_experiments
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late, left, within
@@ -119,18 +119,13 @@ def _on_slips(
     probing = DERIVED if seconds is None else seconds / 2
     for search in searches:
         found += _in_time(search.one_by_one())
-        if found and found[-1].names_it:
-            if found[-1].doubtful:
-                last = found.pop()
-                found += [*_in_time(search.derived(min(probing, RIVALS), last)), last]
-            else:
-                found[-1] = search.with_rival(found[-1])
-            return tuple(found), (), sum(one.probed for one in searches)
+        if search.found:
+            search.derived(max(0.0, min(probing, left())))
+            return (*found, *search.explanation()), (), sum(one.probed for one in searches)
     for search in searches:
-        found += _in_time(search.derived(max(0.0, min(probing, left())) / len(searches)))
-        if found and found[-1].names_it:
-            found[-1] = search.with_rival(found[-1])
-            return tuple(found), (), sum(one.probed for one in searches)
+        search.derived(max(0.0, min(probing, left())) / len(searches))
+        if search.found:
+            return (*found, *search.explanation()), (), sum(one.probed for one in searches)
     made = []
     trying = PAIRS if seconds is None else seconds
     # What one change that was not tried may explain must not be laid to two.

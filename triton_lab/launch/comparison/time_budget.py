@@ -1,7 +1,8 @@
-"""`Budget`: how long a search may go on, in the time that the processor gives it."""
+"""`Budget`: how long a search may go on, in the time that the processor gives it; `Effort`: how much it may try."""
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -22,3 +23,24 @@ class Budget:
         """Whether the time has passed."""
         waited = time.monotonic() - self.start
         return time.thread_time() - self.began > self.seconds or waited > _PATIENCE * self.seconds
+
+
+# A change that explains all must be so many bits less likely by chance than one of those tried.
+_CERTAIN = 7.0
+
+
+@dataclass
+class Effort:
+    """How many changes a search may try before one of them fits by chance; ``bits`` say how unlikely that is for one.
+
+    ``cost`` is that of the simplest explanation so far: what is not as simple is not tried any more.
+    """
+
+    bits: float
+    tried: int = 0
+    cost: float = math.inf
+
+    @property
+    def spent(self) -> bool:
+        """Whether one more change would explain too little."""
+        return self.tried >= 2.0 ** min(self.bits - _CERTAIN, 60.0)

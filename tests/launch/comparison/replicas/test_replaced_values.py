@@ -106,16 +106,44 @@ def test_copies_of_the_kernel_as_it_is_explain_nothing() -> None:
         assert copies.fitting(place, [Grammar(scope, place).own]) == []
 
 
-def test_kernels_whose_programs_add_up_are_not_copied() -> None:
-    @triton.jit
-    def counts(x_ptr, y_ptr, BLOCK: tl.constexpr):
-        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-        tl.atomic_add(y_ptr + at % 4, tl.load(x_ptr + at))
+@triton.jit
+def counts(x_ptr, y_ptr, scale, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at)
+    tl.atomic_add(y_ptr + at % 4, x)
 
-    launch = recorded(lambda: counts[(3,)](randn(24), torch.zeros(4), BLOCK=8))
-    wrong = Compared("y_ptr", torch.zeros(4).numpy(), torch.ones(4).numpy())
-    side = Side("", launch, {"y_ptr": wrong.b})
-    assert Replicas.of(KernelScope(launch, ["y_ptr"]), Probe.of(side, [wrong])) is None
+
+@triton.jit
+def running(x_ptr, y_ptr, n):
+    row = tl.program_id(0)
+    for k in range(1, n):
+        before = tl.load(y_ptr + row * n + k - 1)
+        tl.store(y_ptr + row * n + k, before * 0.5 + tl.load(x_ptr + row * n + k))
+
+
+def test_each_copy_adds_to_results_of_its_own() -> None:
+    x = randn(24)
+    launch = recorded(lambda: counts[(3,)](x, torch.zeros(4), 0.37, BLOCK=8))
+    scope, copies = replicas(launch, {"y_ptr": 0.37 * x.reshape(-1, 4).sum(0)})
+    assert copies.private is not None
+    fitting = {
+        one.name for place in places(scope) for one in copies.fitting(place, list(Grammar(scope, place).simple()))
+    }
+    assert fitting & {"x * scale", "scale * x"}
+
+
+def test_each_copy_loads_what_it_has_stored_itself() -> None:
+    x = randn(3, 6)
+    right = torch.zeros(3, 6)
+    for k in range(1, 6):
+        right[:, k] = (right[:, k - 1] * 0.5 + x[:, k]) + 1
+    launch = recorded(lambda: running[(3,)](x, torch.zeros(3, 6), 6))
+    scope, copies = replicas(launch, {"y_ptr": right})
+    assert copies.private is not None
+    fitting = {
+        one.name for place in places(scope) for one in copies.fitting(place, list(Grammar(scope, place).simple()))
+    }
+    assert any(" + 1" in name or "1 + " in name for name in fitting)
 
 
 @triton.jit

@@ -60,7 +60,7 @@ class AccessEdits(KernelScope):
                     way=_("further on") if by > 0 else _("further back"),
                     lines_of=self.where(op),
                 )
-                yield switch_of(title, _("an offset that is one off"), op, _further(at, by))
+                yield switch_of(title, _("an offset that is one off"), op, _further(at, by), cost=2)
 
     def exchanged_stores(self) -> Iterator[Switch]:
         """Two stores whose values are exchanged."""

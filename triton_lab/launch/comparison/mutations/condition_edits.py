@@ -49,7 +49,7 @@ class ConditionEdits(KernelScope):
 
     def _further(self, op: Op, told: str, edit: Edit) -> Switch:
         title = _("{other} as a further condition{lines_of}").format(other=told, lines_of=self.where(op))
-        return switch_of(title, _("a missing condition"), op, edit)
+        return switch_of(title, _("a missing condition"), op, edit, cost=2)
 
     def choices(self, values: Sequence[float]) -> Iterator[Switch]:
         """One of ``values`` stored where two numbers of lanes in scope are not in order, such as above a diagonal."""
@@ -73,7 +73,7 @@ class ConditionEdits(KernelScope):
                                 lines_of=self.where(self.made.get(op.operands[at], op)),
                             )
                             edit = _chosen(at, one, two, predicate, value)
-                            yield switch_of(title, _("a missing condition"), op, edit)
+                            yield switch_of(title, _("a missing condition"), op, edit, cost=3)
 
 
 def _joins(op: Op) -> bool:

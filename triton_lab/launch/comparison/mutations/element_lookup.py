@@ -62,7 +62,7 @@ def loaded(terms: ScopeTerms, user: Op, type: Type, aimed: Array, error: Array, 
             pointer = next(n for n in terms.scope.function.arguments if terms.scope.names.get(n) == argument)
             size = terms.scope.launch.argument(argument)
             extent = int(np.prod(size.shape))
-            yield ScopeTerm(name, aimed, _making(pointer, index, extent), bare=True)
+            yield ScopeTerm(name, aimed, _making(pointer, index, extent), bare=True, cost=2)
 
 
 def _nearest(sorted_numbers: Array, order: Array, aimed: Array, error: Array | float) -> tuple[Array, Array]:
@@ -101,7 +101,7 @@ def moved_stores(terms: ScopeTerms, probe: Probe) -> Iterator[Switch]:
             title = _("{name} + {index} as the address{lines_of}").format(
                 name=stored.argument, index=index.name, lines_of=scope.where(op)
             )
-            yield switch_of(title, _("where a store goes"), op, _stored_at(at, pointer, index))
+            yield switch_of(title, _("where a store goes"), op, _stored_at(at, pointer, index), cost=3)
 
 
 def _indices(terms: ScopeTerms, user: Op, type: Type) -> Iterator[_Index]:

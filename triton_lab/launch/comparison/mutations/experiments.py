@@ -7,6 +7,7 @@ elements are computed. Within a kind, the operations nearest to the store come f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -32,12 +33,14 @@ from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
+from triton_lab.launch.comparison.time_budget import Effort
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 # Switches of each of the first kinds, since each of them is run in full; and of those that are tried in pairs, too.
 _MOST, _MOST_IN_PAIRS = 12, 32
+_FITTED = 48  # bits that the expected numbers must have for one to be fitted to them
 
 
 class Experiments(
@@ -76,32 +79,36 @@ class Experiments(
         """Those that change how exactly the kernel computes: casts, and narrow types."""
         return _all(self.casts(), self.accumulators(), self.wider())
 
-    def derived(self, probe: Probe, copies: bool = True) -> Iterator[Iterator[Switch]]:
+    def derived(self, probe: Probe, effort: Effort, copies: bool = True) -> Iterator[Iterator[Switch]]:
         """All that follow from the kernel, the likeliest kinds first; ``probe`` runs some programs.
 
-        ``copies``: also any expression in place of a value.
+        What costs more than ``effort`` allows is left out. ``copies``: also any expression in place of a value.
         """
-        plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, is_done=copies)
+        plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, is_done=copies)
+        fits = effort.bits > _FITTED  # a number that is made to fit explains a few elements by chance
         yield self.variables(alike=True, stored=True)
-        *likely, of_two = matches(self, probe)
-        yield from likely
-        yield _all(self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders())
-        yield _all(self.starts(), self.constants(near=True))
-        yield self.roundings()
+        yield _all(
+            self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders(), self.negated()
+        )
         if copies:
             yield replaced.others()
             yield replaced.simple()
-        yield fitted_factors(self, probe, ratios=False)
+        *likely, of_two = matches(self, probe) if effort.cost == math.inf else (iter(()),)
+        yield from likely
+        yield _all(self.starts(), self.constants(near=True))
+        yield self.roundings()
+        if fits:
+            yield fitted_factors(self, probe, ratios=False)
         if not replaced.is_done:
             yield self.variables(alike=False, stored=True)
             yield self.factors(everywhere=False)
-        yield _all(self.negated(), self.opposites())
-        yield _all(self.constants(near=False), fitted_constants(self, probe))
+        yield self.opposites()
+        yield _all(self.constants(near=False), fitted_constants(self, probe) if fits else ())
         yield self.variables(alike=True)
-        yield of_two
         yield _all(self.elements_on(), self.swapped(), self.shifted(), self.offsets())
         if copies:
             yield replaced.composed()
+        yield of_two
         yield _all(self.left_out(), self.iterations(by_step=False))
         yield _all(self.comparisons(near=False), self.siblings(likely=False))
         if not replaced.is_done:
@@ -114,7 +121,8 @@ class Experiments(
             yield _all(self.turned(), self.parts())
         yield self.choices(_all_alike(plain))
         # A last step may stand for many slips before it.
-        yield fitted_factors(self, probe, ratios=True)
+        if fits:
+            yield fitted_factors(self, probe, ratios=True)
 
 
 def _some(*kinds: Iterable[Switch], most: int = _MOST) -> Iterator[Switch]:

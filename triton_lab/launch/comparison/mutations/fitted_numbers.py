@@ -37,7 +37,9 @@ def fitted_constants(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
                     name=named.get(held, f"{held:g}"),
                     lines_of=scope.where_given(op, k),
                 )
-                yield switch_of(title, _("a wrong number"), op, with_constant(k, best))
+                digits = len(f"{abs(best):g}".replace(".", "").strip("0"))
+                cost = 1 if best in named else 1 + 0.4 * digits
+                yield switch_of(title, _("a wrong number"), op, with_constant(k, best), cost=cost)
 
 
 def fitted_factors(scope: KernelScope, probe: Probe, ratios: bool) -> Iterator[Switch]:
@@ -60,7 +62,7 @@ def fitted_factors(scope: KernelScope, probe: Probe, ratios: bool) -> Iterator[S
                 title = _("{name} multiplied by {factor}{named}{lines_of}").format(
                     name=scope.called(number), factor=f"{best:g}", named=named, lines_of=scope.where(op)
                 )
-                yield switch_of(title, _("a missing factor"), op, scaled(best))
+                yield switch_of(title, _("a missing factor"), op, scaled(best), cost=3 if ratios else 2)
 
 
 def _number(probe: Probe, switch: Any, held: float, short: bool = True) -> float | None:

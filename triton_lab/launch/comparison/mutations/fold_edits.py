@@ -94,7 +94,7 @@ class FoldEdits(KernelScope):
                         yield Switch(title, _("the kind of reduction"), edits=edits, ops=frozenset({op.index}))
                 if op.name == "tt.scan" and traits.of(each.name).symbol == "+":
                     title = _("each lane of a scan without itself{lines_of}").format(lines_of=self.where(op))
-                    yield switch_of(title, _("a scan that is inclusive"), op, _exclusive)
+                    yield switch_of(title, _("a scan that is inclusive"), op, _exclusive, cost=2)
             if op.name == "tt.scan":
                 turned = not op.attributes.get("reverse", False)
                 title = _("a scan the other way round{lines_of}").format(lines_of=self.where(op))

@@ -44,7 +44,7 @@ def grids(launch: Launch) -> Iterator[Switch]:
             if axis in asked and math.prod(counts) <= _TIMES * launch.programs and (more if other > extent else fewer):
                 grid = (counts[0], counts[1], counts[2])
                 name = _("the grid {told} instead of {told_2}").format(told=_told(grid), told_2=_told(launch.grid))
-                yield Switch(name, _("the number of programs"), grid=grid)
+                yield Switch(name, _("the number of programs"), grid=grid, cost=2.5)
 
 
 def _told(grid: tuple[int, int, int]) -> str:

@@ -50,7 +50,7 @@ class IndexEdits(KernelScope):
                 title = _("{extent} - 1 - {name} instead of {name}{lines_of}").format(
                     extent=name, name=self.called(number), lines_of=self.where(op)
                 )
-                yield switch_of(title, _("the direction of an index"), op, _reversed(k, extent))
+                yield switch_of(title, _("the direction of an index"), op, _reversed(k, extent), cost=3)
 
     def offsets(self) -> Iterator[Switch]:
         """The product of two scalars in scope added to an index: what each program skips."""
@@ -71,6 +71,7 @@ class IndexEdits(KernelScope):
                         _("an offset that is missing"),
                         op,
                         _plus_product(k, one, two),
+                        cost=3,
                     )
 
     def parts(self) -> Iterator[Switch]:
@@ -86,7 +87,7 @@ class IndexEdits(KernelScope):
                         one=self.called(number), sign=sign, other=self.names[other], lines_of=self.where(op)
                     )
                     cause = _("a quotient or a remainder that is missing")
-                    yield switch_of(title, cause, op, with_factor(k, name, other))
+                    yield switch_of(title, cause, op, with_factor(k, name, other), cost=2)
 
     def shifted(self) -> Iterator[Switch]:
         """A compared whole number and the difference of two numbers of the launch."""
@@ -101,7 +102,7 @@ class IndexEdits(KernelScope):
                             one=self.names[one], two=self.names[two], lines_of=self.where(op)
                         )
                         edit = _plus_difference(0, one, two)
-                        yield switch_of(title, _("an offset that is missing"), op, edit)
+                        yield switch_of(title, _("an offset that is missing"), op, edit, cost=3)
 
     def bounds(self) -> Iterator[Switch]:
         """A further condition of a mask or a choice: lanes in scope that are less than a number, or not less."""
@@ -129,7 +130,7 @@ class IndexEdits(KernelScope):
         title = _("{other} as a further condition{lines_of}").format(
             other=f"{self.names[one]} {sign} {self.names[two]}", lines_of=self.where(op)
         )
-        return switch_of(title, _("a missing condition"), op, _and_compared(at, one, two, predicate))
+        return switch_of(title, _("a missing condition"), op, _and_compared(at, one, two, predicate), cost=3)
 
     def _is_whole(self, number: int) -> bool:
         type = self.type(number)

@@ -35,6 +35,12 @@ def lines_in(title: str) -> list[int]:
     return [] if found is None else [int(each) for each in found.groups() if each]
 
 
+def split_at_lines(title: str) -> tuple[str, list[int]]:
+    """A title without the lines that it ends with, and these."""
+    found = lines_in(title)
+    return title.removesuffix(on_lines(found)), found
+
+
 def ops_of(launch: Launch, *names: str) -> list[Op]:
     return [op for op in launch.executable.plan.walk() if op.name in names]
 

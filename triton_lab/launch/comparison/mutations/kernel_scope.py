@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 _LONGEST = 48  # characters of an expression that is written in a title
 
 
-def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit) -> Switch:
+def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit, cost: float = 1) -> Switch:
     """A switch that edits one operation, or each of several."""
     ops = [op] if isinstance(op, Op) else op
-    return Switch(name, cause, edits=tuple((one.index, edit) for one in ops), ops=frozenset(one.index for one in ops))
+    edits = tuple((one.index, edit) for one in ops)
+    return Switch(name, cause, edits=edits, ops=frozenset(one.index for one in ops), cost=cost)
 
 
 @dataclass(frozen=True)

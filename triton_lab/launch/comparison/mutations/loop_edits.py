@@ -94,7 +94,7 @@ class LoopEdits(KernelScope):
                             name=self.called(number), power=power.partition(".")[2], lines_of=self.where(user)
                         )
                         edit = _scaled(k, top, new, power)
-                        yield switch_of(title, _("an accumulator that is not rescaled"), user, edit)
+                        yield switch_of(title, _("an accumulator that is not rescaled"), user, edit, cost=0.5)
 
 
 def _scaled(position: int, top: int, new: int, power: str) -> Edit:

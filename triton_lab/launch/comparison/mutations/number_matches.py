@@ -135,7 +135,8 @@ class _Matches:
             best = [*close, *round, middle][0]
             name = named.get(best, f"{best:g}") + ("" if close else told)
             number = _constant(best)
-            yield self._switch(aim, ScopeTerm(name, aim.numbers, number, bare=True))
+            cost = 1 if best in named else 2
+            yield self._switch(aim, ScopeTerm(name, aim.numbers, number, bare=True, cost=cost))
 
     def simple(self) -> Iterator[Switch]:
         """With a value in scope."""
@@ -200,7 +201,7 @@ class _Matches:
         title = aim.told.format(value=self._name(), term=told) + self._where()
         function = not aim.name and not term.bare and term.name.startswith("tl.")
         cause = _("a missing function") if function else aim.cause
-        made = switch_of(title, cause, place.op, _applying(place, aim, term))
+        made = switch_of(title, cause, place.op, _applying(place, aim, term), cost=term.cost + bool(aim.name))
         # What is added already would rather be multiplied.
         summed = [place.number, *(place.op.results if traits.of(place.op.name).sums else ())]
         beside = {self.scope.called(each) for number in summed for each in self.scope.summands(number)}

@@ -91,7 +91,7 @@ class OperandEdits(KernelScope):
                     title = _("{one} {sign} {other} instead of {one}{lines_of}").format(
                         one=self.called(number), sign=sign, other=told, lines_of=self.where(op)
                     )
-                    yield switch_of(title, _("a wrong value"), op, edit)
+                    yield switch_of(title, _("a wrong value"), op, edit, cost=2)
 
     def swapped(self) -> Iterator[Switch]:
         """Two values of one type that stand on a line, each in the place of the other."""
@@ -123,7 +123,9 @@ class OperandEdits(KernelScope):
             both = [op for op in ids if op.attributes["axis"] in (one, two)]
             title = f"program_id({one}) and program_id({two}) exchanged{self.where(*both)}"
             edits = tuple((op.index, with_attributes(axis=one + two - op.attributes["axis"])) for op in both)
-            yield Switch(title, _("the axes of the program ids"), edits=edits, ops=frozenset(op.index for op in both))
+            yield Switch(
+                title, _("the axes of the program ids"), edits=edits, ops=frozenset(op.index for op in both), cost=2
+            )
         for op in ids:
             axis = op.attributes["axis"]
             for other in (k for k in range(3) if k != axis and (k in extents or axis in extents)):
@@ -134,7 +136,7 @@ class OperandEdits(KernelScope):
             for op in self.own:
                 if axis not in held and op.name == "tt.make_range":
                     title = f"program_id({axis}) * {self.type(op.results[0]).size} added{self.where(op)}"
-                    yield switch_of(title, _("a program id that is missing in the offsets"), op, _added(axis))
+                    yield switch_of(title, _("a program id that is missing in the offsets"), op, _added(axis), cost=3)
 
     def factors(self, everywhere: bool) -> Iterator[Switch]:
         """A value in scope by which a float is multiplied or divided, lane by lane or by rows, or that is added.
@@ -177,7 +179,7 @@ class OperandEdits(KernelScope):
             )
             adds = bool(traits.of(name).sums)
             made = switch_of(
-                title, _("a missing term") if adds else _("a missing factor"), op, with_factor(k, name, other)
+                title, _("a missing term") if adds else _("a missing factor"), op, with_factor(k, name, other), cost=2
             )
             yield replace(made, unusual=adds and other in self.summands(op.operands[k]))
 
@@ -202,7 +204,7 @@ class OperandEdits(KernelScope):
                     )
                     edits = tuple((each.index, with_factor(at, "arith.muli", other)) for each, at in places)
                     ops = frozenset(each.index for each, _at in places)
-                    yield Switch(title, _("a missing factor"), edits=edits, ops=ops)
+                    yield Switch(title, _("a missing factor"), edits=edits, ops=ops, cost=2)
 
     def spread(self) -> Iterator[Switch]:
         """A row that is broadcast as a column, or the other way round, in square blocks; a square one transposed."""

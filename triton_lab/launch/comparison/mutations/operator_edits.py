@@ -34,7 +34,19 @@ _BINARY = {
     for numbers in ("float", "integer")
 }
 # Sums and products are taken for each other, too.
-_LIKELY = {"+": "-*", "-": "+", "*": "+/", "/": "*", "//": "%*", "%": "//", "&": "|", "|": "&", "<<": ">>", ">>": "<<"}
+_LIKELY = {
+    "+": "-*",
+    "-": "+",
+    "*": "+/",
+    "/": "*",
+    "//": "%*",
+    "%": "//",
+    "&": "|^",
+    "|": "&^",
+    "^": "&|",
+    "<<": ">>",
+    ">>": "<<",
+}
 _NEAR = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="), "==": ("!=",), "!=": ("==",)}
 # Ranges of numbers begin at what is compared, and end before it.
 _USUAL = ("<", ">=", "==", "!=")
@@ -128,7 +140,9 @@ class OperatorEdits(KernelScope):
                             symbol=traits.of(op.name).symbol or op.name.partition(".")[2],
                             lines_of=self.where(op),
                         )
-                        yield switch_of(title, _("a superfluous operation"), op, _only(self.type(number), number))
+                        yield switch_of(
+                            title, _("a superfluous operation"), op, _only(self.type(number), number), cost=2
+                        )
 
     def functions(self) -> Iterator[Switch]:
         """A function of one number, or a square, of an operand that is taken as it is."""
@@ -143,7 +157,7 @@ class OperatorEdits(KernelScope):
                     title = _("{name}, {told}{lines_of}").format(
                         name=self.called(number), told=told, lines_of=self.where_taken(op, k)
                     )
-                    yield switch_of(title, _("a missing function"), op, edit)
+                    yield switch_of(title, _("a missing function"), op, edit, cost=2)
 
     def guards(self) -> Iterator[Switch]:
         """Powers of what is above the greatest of each row, and an epsilon under a root."""
@@ -154,10 +168,10 @@ class OperatorEdits(KernelScope):
         for op in self.own:
             if op.name in traits.EXPONENTIALS and self.type(op.operands[0]).shape:
                 title = _("the maximum of each row subtracted first{lines_of}").format(lines_of=self.where(op))
-                yield switch_of(title, _("powers that overflow"), op, _taken_off)
+                yield switch_of(title, _("powers that overflow"), op, _taken_off, cost=3)
             for name, value in tiny.items() if op.name in traits.ROOTS else ():
                 title = _("{name} added under the root{lines_of}").format(name=name, lines_of=self.where(op))
-                yield switch_of(title, _("a missing epsilon"), op, with_computed(0, "arith.addf", other=value))
+                yield switch_of(title, _("a missing epsilon"), op, with_computed(0, "arith.addf", other=value), cost=2)
 
     def floored(self) -> Iterator[Switch]:
         """Quotients and remainders of integers with Python's signs."""

@@ -16,7 +16,7 @@ class OrderEdits(KernelScope):
     """The switches that change in which order steps are done, as parentheses do."""
 
     def orders(self) -> Iterator[Switch]:
-        """Each operation of floats and one that gives its operand, the other way round."""
+        """Each operation of numbers and one that gives its operand, the other way round."""
         for op in self.own:
             for k, number in enumerate(op.operands if self._is_step(op) else ()):
                 inner = self.made.get(number)
@@ -33,9 +33,10 @@ class OrderEdits(KernelScope):
                     yield switch_of(title, _("the order of steps"), op, _outside(k, inner, m))
 
     def _is_step(self, op: Op) -> bool:
-        """Whether it computes a float from one or two of the same type."""
+        """Whether it computes a number from one or two of the same type."""
         trait = traits.of(op.name)
-        fits = trait.is_lane_by_lane and trait.numbers == "float" and len(op.results) == 1 and not op.regions
+        fits = trait.is_lane_by_lane and len(op.results) == 1 and not op.regions and bool(op.operands)
+        fits = fits and (trait.numbers == "float" or (bool(trait.symbol) and self.type(op.results[0]).bits > 1))
         return fits and all(self.type(one) == self.type(op.results[0]) for one in op.operands)
 
 

@@ -26,6 +26,16 @@ def spread_reduction(editor: Editor, near: Op, block: int, fold: str, axis: int 
     return [reduced, column, editor.op(near, "tt.broadcast", column.results, type)]
 
 
+def scanned(editor: Editor, near: Op, block: int, fold: str, axis: int) -> Op:
+    """The operation that scans a block along ``axis`` by ``fold``, each lane with itself."""
+    type = editor.type(block)
+    arguments = editor.value(replace(type, shape=())), editor.value(replace(type, shape=()))
+    both = editor.op(near, fold, arguments, replace(type, shape=()))
+    end = replace(editor.op(near, "tt.scan.return", both.results, replace(type, shape=())), results=())
+    scan = editor.op(near, "tt.scan", (block,), type, {"axis": axis, "reverse": False})
+    return replace(scan, regions=(Region((Block(arguments, (both, end)),)),))
+
+
 def copied(editor: Editor, region: Region, element: str = "") -> Region:
     """A copy of a reduction's function, with values and operations of its own; of numbers of type ``element``."""
     new: dict[int, int] = {}

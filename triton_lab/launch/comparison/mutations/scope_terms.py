@@ -40,6 +40,7 @@ class ScopeTerm:
     make: Making
     telling: bool = True  # whether it is a likely one, even if it is one number in all lanes
     bare: bool = False  # whether its name needs no parentheses
+    cost: float = 1  # how much of it there is
 
 
 # What may be made of one value: the words, the numbers, and the operations with a number before or behind.
@@ -59,6 +60,15 @@ FUNCTIONS: Sequence[tuple[str, Callable[[Array], Array], tuple[tuple[str, float 
     ("tl.sin({})", np.sin, (("math.sin", None, False),)),
     ("tl.cos({})", np.cos, (("math.cos", None, False),)),
     ("tl.floor({})", np.floor, (("math.floor", None, False),)),
+    ("2 * {} - 1", lambda x: 2 * x - 1, (("arith.mulf", 2.0, False), ("arith.subf", 1.0, False))),
+    ("({} + 1) / 2", lambda x: (x + 1) / 2, (("arith.addf", 1.0, False), ("arith.divf", 2.0, False))),
+    ("tl.floor({} + 0.5)", lambda x: np.floor(x + 0.5), (("arith.addf", 0.5, False), ("math.floor", None, False))),
+    ("tl.exp(-{})", lambda x: np.exp(-x), (("arith.negf", None, False), ("math.exp", None, False))),
+    (
+        "tl.log(1 + tl.exp({}))",
+        lambda x: np.log1p(np.exp(x)),
+        (("math.exp", None, False), ("arith.addf", 1.0, False), ("math.log", None, False)),
+    ),
     ("tl.maximum({}, 0)", lambda x: np.maximum(x, 0), (("arith.maxnumf", 0.0, False),)),
     (
         "tl.sigmoid({})",
@@ -80,7 +90,13 @@ def functions(term: ScopeTerm, of_one_number: bool = False) -> Iterator[ScopeTer
     for k, (told, function, steps) in enumerate(FUNCTIONS):
         if k < _LIKELY or not of_one_number:
             with np.errstate(all="ignore"):
-                yield ScopeTerm(told.format(term.name), function(term.numbers), _applied(term, steps), k < _LIKELY)
+                yield ScopeTerm(
+                    told.format(term.name),
+                    function(term.numbers),
+                    _applied(term, steps),
+                    k < _LIKELY,
+                    cost=term.cost + 1,
+                )
 
 
 def _applied(term: ScopeTerm, steps: Sequence[tuple[str, float | None, bool]]) -> Making:
@@ -108,7 +124,13 @@ def pairs(terms: Sequence[ScopeTerm]) -> Iterator[ScopeTerm]:
                 if (m >= k or turned) and (one is not two or (traits.of(name).symbol == "*")):
                     with np.errstate(all="ignore"):
                         numbers = function(one.numbers, two.numbers)
-                    yield ScopeTerm(told.format(one.name, two.name), numbers, _combined(one, two, name), False)
+                    yield ScopeTerm(
+                        told.format(one.name, two.name),
+                        numbers,
+                        _combined(one, two, name),
+                        False,
+                        cost=one.cost + two.cost,
+                    )
 
 
 def _combined(one: ScopeTerm, two: ScopeTerm, name: str) -> Making:
@@ -183,7 +205,7 @@ class ScopeTerms:
                         make = _spread_fold(number, fold, axis)
                     else:
                         numbers, make = _spread(numbers, type.shape), _folded(number, fold)
-                    yield ScopeTerm(told.format(name=of), numbers, make, bare=True)
+                    yield ScopeTerm(told.format(name=of), numbers, make, bare=True, cost=2)
 
     @cached_property
     def elements(self) -> Sequence[tuple[str, Array, Array]]:

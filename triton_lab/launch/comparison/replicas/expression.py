@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.ir import Op, Type, predicates
+from triton_lab.ir import Op, Type, predicates, traits
 from triton_lab.ir.plan_edits import Editor
+from triton_lab.launch.comparison.mutations.row_reductions import scanned, spread_reduction
 from triton_lab.launch.comparison.mutations.value_conversion import converted
 
 Array = NDArray[Any]
@@ -22,6 +23,7 @@ Numbers = Callable[[Source], Array]
 OWN: Source = (-1, None)
 """The value that the expression stands in place of."""
 _NONE: Mapping[str, Any] = {}
+_RARER = 0.1  # what quotients cost more than products, and each further step of a function
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Expression:
     name: str
     numbers: Callable[[Numbers], Any]
     make: Callable[[EditSteps, Type], int]  # in lanes of this type
-    cost: int = 1
+    cost: float = 1
     joined: bool = False
     own: bool = False  # whether it takes the value that it stands in place of
     cause: str = ""
@@ -100,7 +102,7 @@ def joined(
         told.format(one.inner, two.inner),
         lambda numbers: function(one.numbers(numbers), two.numbers(numbers)),
         make,
-        one.cost + two.cost,
+        one.cost + two.cost + _RARER * any(sign in told for sign in "/%"),
         joined="(" not in told,
         own=one.own or two.own,
         **more,
@@ -127,10 +129,31 @@ def applied(
         name,
         lambda numbers: function(one.numbers(numbers)),
         make,
-        one.cost + 1,
+        one.cost + 1 + _RARER * (len(steps_of) - 1),
         joined=not told.startswith("tl."),
         own=one.own,
     )
+
+
+def folded(one: Expression, axis: int, fold: str, whole: bool, told: str, **more: Any) -> Expression:
+    """The sum or the greatest along an axis, for all lanes, or (not ``whole``) of the lanes up to each one."""
+    greatest = traits.of(fold).extreme > 0
+    function: Any = (np.max if greatest else np.sum) if whole else np.maximum.accumulate if greatest else np.cumsum
+
+    def numbers(given: Numbers) -> Array:
+        block = one.numbers(given)
+        found = function(block, axis=axis + 1)
+        return np.broadcast_to(np.expand_dims(found, axis + 1), block.shape) if whole else found
+
+    def make(steps: EditSteps, type: Type) -> int:
+        number, editor, near = one.make(steps, type), steps.editor, steps.near
+        ops = (
+            spread_reduction(editor, near, number, fold, axis) if whole else [scanned(editor, near, number, fold, axis)]
+        )
+        steps.made += ops
+        return ops[-1].results[0]
+
+    return Expression(told.format(one.name), numbers, make, one.cost + 1, own=one.own, **more)
 
 
 def compared(sign: str, one: Expression, two: Expression, lanes: Type) -> Expression:

@@ -49,6 +49,7 @@ class FloatGrammar(ScopeLeaves):
         squared = joined("{} * {}", np.multiply, "arith.mulf", own, own)
         title = _("{name}, squared").format(name=own.name)
         yield replace(squared, cause=_("a missing function"), title=title)
+        yield from self.folds()
         negated = applied("-{}", np.negative, (("arith.negf", None, False),), own)
         yield replace(negated, cause=_("a missing minus sign"))
         for value in _ROUND:
@@ -82,7 +83,7 @@ class FloatGrammar(ScopeLeaves):
         for leaf in [each for each in leaves if not each.whole]:
             for told, function, steps in FUNCTIONS:
                 of = applied(told, function, steps, leaf.told)
-                yield of
+                yield replace(of, cost=of.cost + self.is_number)
                 if not self.is_number:
                     yield from list(self._with(of))[:6]
         for one in leaves:
@@ -92,11 +93,21 @@ class FloatGrammar(ScopeLeaves):
                     if alike or (word not in TURNED and one.name > two.name):
                         continue
                     both = joined(word, join, name, one.told, two.told)
-                    yield both
+                    yield replace(both, cost=both.cost + self.is_number)
                     if not self.is_number:
                         yield joined("{} + {}", np.add, "arith.addf", own, both)
                         yield joined("{} - {}", np.subtract, "arith.subf", own, both)
                         yield joined("{} * {}", np.multiply, "arith.mulf", own, both)
+        for fold in self.folds():
+            if fold.own:
+                for word, join, name in _FLOATS[1:4]:
+                    yield joined(word, join, name, own, fold)
+        half = of_number(0.5)
+        for leaf in leaves if not self.is_number else ():
+            squared = joined("{} * {}", np.multiply, "arith.mulf", leaf.told, leaf.told)
+            for other in (squared, joined("{} * {}", np.multiply, "arith.mulf", half, squared)):
+                yield joined("{} + {}", np.add, "arith.addf", own, other)
+                yield joined("{} - {}", np.subtract, "arith.subf", own, other)
         if self.type.shape and not self.is_number:
             for truth in self.comparisons(likely=True):
                 for value, told in FILLS[:2]:

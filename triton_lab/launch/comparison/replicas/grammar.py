@@ -30,6 +30,21 @@ _WHOLE: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
     ("{} // {}", _cut, "arith.divsi"),
     ("{} % {}", rest, "arith.remsi"),
 )
+_EXTREMES: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
+    ("tl.minimum({}, {})", np.minimum, "arith.minsi"),
+    ("tl.maximum({}, {})", np.maximum, "arith.maxsi"),
+)
+# Of numbers whose bits are joined; shifts are only by constants.
+_BITWISE: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
+    ("{} ^ {}", np.bitwise_xor, "arith.xori"),
+    ("{} & {}", np.bitwise_and, "arith.andi"),
+    ("{} | {}", np.bitwise_or, "arith.ori"),
+)
+_SHIFTS: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
+    ("{} << {}", np.left_shift, "arith.shli"),
+    ("{} >> {}", np.right_shift, "arith.shrsi"),
+)
+_SMALL = 9  # whole numbers up to this one are written often
 
 
 class Grammar(FloatGrammar):
@@ -43,10 +58,18 @@ class Grammar(FloatGrammar):
         if self.is_number and self.type.is_float:
             for value, told in FILLS:
                 yield of_number(value, told)
+        if self.is_number and self.type.is_integer and self.place.op.name != "scf.for":
+            powers = range(self.type.bits - 1) if self._joins_bits else ()
+            for value in sorted({*range(-2, _SMALL), *(n for k in powers for n in (1 << k, (1 << k) - 1))}):
+                yield replace(of_number(value), cause=_("a wrong number"), cost=1.2)
         scalar = not self.scope.type(source(self.scope.made, self.place.number)).shape
         for leaf in self.leaves("f32" if self.type.is_float else "i32"):
             # One number for all lanes is taken for another one, and lanes for others.
-            yield replace(leaf.told, cost=1 if leaf.scalar == scalar else 2, cause=_("a wrong value"))
+            yield replace(
+                leaf.told,
+                cost=1 if leaf.scalar == scalar and not (leaf.whole and self.type.is_float) else 2,
+                cause=_("a wrong value"),
+            )
 
     def simple(self) -> Iterator[Expression]:
         """With one more value, number or function."""
@@ -72,9 +95,17 @@ class Grammar(FloatGrammar):
     def whole(self) -> Iterator[Expression]:
         """With one more value or number."""
         leaves, one, zero = self.leaves("i32"), of_number(1), of_number(0)
-        if self.is_number:
-            return
         own = self.own
+        if self.is_number:
+            for leaf in leaves:
+                if leaf.scalar:
+                    yield joined("{} * {}", np.multiply, "arith.muli", own, leaf.told)
+            return
+        yield from self.folds()
+        yield from self._bits()
+        for told, function, name in _EXTREMES:
+            for other in (zero, *(leaf.told for leaf in leaves)):
+                yield joined(told, function, name, own, other)
         for other in (one, of_number(2)):
             for told, function, name in _WHOLE if other is not one else _WHOLE[:2]:
                 yield joined(told, function, name, own, other)
@@ -91,6 +122,23 @@ class Grammar(FloatGrammar):
                     name=f"{leaf.name} - 1 - {own.inner}",
                     cause=_("the direction of an index"),
                 )
+
+    @property
+    def _joins_bits(self) -> bool:
+        return any(op.name == "arith.xori" or op.name.startswith("arith.sh") for op in self.scope.own)
+
+    def _bits(self) -> Iterator[Expression]:
+        """With one more number, in kernels that join bits."""
+        if not self._joins_bits:
+            return
+        for told, function, name in _BITWISE:
+            for leaf in self.leaves("i32"):
+                yield joined(told, function, name, self.own, leaf.told)
+            for k in range(1, self.type.bits - 1):
+                yield joined(told, function, name, self.own, of_number((1 << k) - 1))
+        for told, function, name in _SHIFTS:
+            for k in range(1, self.type.bits - 1):
+                yield joined(told, function, name, self.own, of_number(k))
 
     def two_whole(self) -> Iterator[Expression]:
         """With two more."""

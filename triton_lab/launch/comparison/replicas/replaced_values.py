@@ -18,12 +18,13 @@ from triton_lab.launch.comparison.replicas.expression import EditSteps, Expressi
 from triton_lab.launch.comparison.replicas.grammar import Grammar
 from triton_lab.launch.comparison.replicas.renamed_values import renamed
 from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace, Replicas
-from triton_lab.launch.comparison.time_budget import Budget
+from triton_lab.launch.comparison.time_budget import Budget, Effort
 from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
 
 _EACH = 3  # switches for one place
 _OTHERS, _SIMPLE, _COMPOSED = 2.0, 3.0, 3.0  # seconds for each kind
+_LEAST = 2  # what is composed costs more
 
 
 @dataclass
@@ -32,6 +33,7 @@ class ReplacedValues:
 
     scope: KernelScope
     probe: Probe
+    effort: Effort
     is_done: bool = True
 
     @cached_property
@@ -43,25 +45,28 @@ class ReplacedValues:
         """Those with another value in its place."""
         yield from self._fitting(Grammar.others, _OTHERS)
 
-    def simple(self, seconds: float = _SIMPLE) -> Iterator[Switch]:
+    def simple(self) -> Iterator[Switch]:
         """Those with one more value, number or function than stands there. Those that say the least come first."""
-        yield from self._fitting(Grammar.simple, seconds)
+        if self.effort.cost >= _LEAST:
+            yield from self._fitting(Grammar.simple, _SIMPLE)
 
     def composed(self) -> Iterator[Switch]:
         """Those with two more."""
-        yield from self._fitting(Grammar.composed, _COMPOSED)
+        if self.effort.cost > _LEAST:
+            yield from self._fitting(Grammar.composed, _COMPOSED)
 
     def _fitting(self, expressions: Callable[[Grammar], Iterator[Expression]], seconds: float) -> Iterator[Switch]:
         replicas, budget = self.replicas, Budget(seconds)
         if replicas is None:
             self.is_done = False
             return
-        found: list[tuple[int, Switch]] = []
+        found: list[tuple[float, Switch]] = []
         for place in places(self.scope):
-            if budget.spent or is_late():
+            if budget.spent or self.effort.spent or is_late():
                 self.is_done = False
                 break
-            tried = list(expressions(Grammar(self.scope, place)))
+            tried = [one for one in expressions(Grammar(self.scope, place)) if one.cost <= self.effort.cost]
+            self.effort.tried += len(tried)
             fitting = sorted(replicas.fitting(place, tried), key=lambda each: each.cost)
             found += [(one.cost, _switch(self.scope, place, one)) for one in fitting[:_EACH]]
         yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0]))
@@ -115,8 +120,9 @@ def _switch(scope: KernelScope, place: ReplacedPlace, one: Expression) -> Switch
     title = one.title or _("{one} instead of {other}").format(one=one.name, other=own or scope.called(place.number))
     ops = frozenset(op.index for op, _k in place.uses) or frozenset({place.op.index})
     return Switch(
-        title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)), ops=ops
-    )
+        title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)), ops=ops,
+        cost=one.cost,
+    )  # fmt: skip
 
 
 def where(scope: KernelScope, place: ReplacedPlace) -> str:

@@ -1,14 +1,16 @@
 """`Replicas`: runs a few programs many times in one replay, each time with another number in place of one value.
 
 The copies of the programs have numbers of their own, a grid apart from those of others, so that program ids are the
-same. What each copy stores is compared with what was expected. A copy that leaves memory is not stopped: its lanes
-there are masked off. All that is said of a copy is confirmed by a run of the edited kernel.
+same. What each copy stores is compared with what was expected; of kernels that load what they have stored each copy
+has memory of its own. A copy that leaves memory is not stopped: its lanes there are masked off. All that is said of a
+copy is confirmed by a run of the edited kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,9 @@ from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value, spread
 from triton_lab.ir import Op, Type, effects
@@ -30,12 +34,14 @@ from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.replicas.expression import OWN, Expression, Source
+from triton_lab.launch.comparison.replicas.private_memory import PrivateMemory
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
 
 _STAND_IN = "arith.negf"
+_LONGER, _SPARE = 8, 500  # iterations: so many times those of the launch, and so many more
 _LANES = 1 << 20  # of all copies of a block together
 _PROGRAMS = 16  # that are copied, at most
 _ENOUGH = 16  # wrong elements that one program stores, if it is copied alone
@@ -70,6 +76,13 @@ class _Expected:
     numbers: Array
     allowed: Array
 
+    def met(self, found: Array, at: Array | slice) -> Array:
+        """Where the numbers that were found are those expected at these elements."""
+        wanted = self.numbers[at]
+        with np.errstate(all="ignore"):
+            near = (np.abs(found - wanted) <= self.allowed[at]) | (found == wanted)
+        return np.asarray(near | ((found != found) & (wanted != wanted)))
+
 
 @dataclass
 class Replicas:
@@ -79,15 +92,21 @@ class Replicas:
     probe: Probe
     programs: Array
     expected: dict[str, _Expected]
+    private: PrivateMemory | None = None
 
     @classmethod
     def of(cls, scope: KernelScope, probe: Probe) -> Replicas | None:
-        """None for a kernel whose programs make results together, or wait for each other."""
+        """None for a kernel whose programs wait for each other, or are many and make results together."""
         launch = scope.launch
-        stores = [op for op in scope.function.walk() if effects.writes(op)]
         programs = np.arange(launch.programs) if probe.programs is None else probe.programs
-        if launch.executable.waiting_loops or len(programs) > _PROGRAMS or any(op.name != "tt.store" for op in stores):
+        if launch.executable.waiting_loops or len(programs) > _PROGRAMS:
             return None
+        private = None
+        if _meet(scope):
+            private = PrivateMemory.of(scope)
+            usual = all(launch.argument(name).is_contiguous for name in probe.plain)
+            if private is None or private.most < 8 or not usual:
+                return None
         narrow = any(type.is_float and type.bits < 32 for type in scope.function.types)
         expected = {}
         for name, plain in probe.plain.items():
@@ -106,12 +125,20 @@ class Replicas:
                 allowed = np.where(wrong, np.maximum(np.minimum(had / 4, near), least), near)
                 allowed = np.where(finite, allowed, 0.0)
             expected[name] = _Expected(launch.argument(name).address, b, allowed)
-        return cls(scope, probe, _fewest(probe, programs), expected)
+        return cls(scope, probe, programs if private else _fewest(probe, programs), expected, private)
+
+    @cached_property
+    def limits(self) -> Limits | None:
+        """Copies may part in loops, and some would run much longer than the launch: these are stopped, with all."""
+        tape = self.scope.launch.tape
+        if tape is None or tape.steps is None:
+            return None
+        return replace(tape.limits, steps=_LONGER * tape.steps + _SPARE)
 
     def at_most(self, type: Type) -> int:
         """How many expressions may be tried at once for a value of ``type``."""
         most = max((int(np.prod(one.shape)) for one in self.scope.function.types), default=1)
-        return max(8, min(256, _LANES // (most * len(self.programs))))
+        return max(8, min(256, _LANES // (most * len(self.programs)), self.private.most - 1 if self.private else 256))
 
     def fitting(self, place: ReplacedPlace, expressions: Sequence[Expression]) -> list[Expression]:
         """The expressions in place of the value with which all that the programs store is as expected."""
@@ -162,18 +189,42 @@ class Replicas:
             return result
 
         layers: list[Layers] = [{_STAND_IN: on(stand_ins, numbers)}, dict.fromkeys(REDIRECTED, _tolerant)]
-        copies = (np.arange(len(expressions) + 1)[:, None] * total + self.programs[None, :]).reshape(-1)
-        judge = _Judge(self, len(expressions) + 1)
+        count = len(expressions) + 1
+        copies = (np.arange(count)[:, None] * total + self.programs[None, :]).reshape(-1)
+        judge = None if self.private else _Judge(self, count)
+        if self.private is not None:
+            launch = self.private.copied(count)
+            layers.append(self.private.layers())
         try:
-            replay(
-                launch, executable=Executable.of(changed, table_of({}, layers)), access_observer=judge,
-                programs=copies, strict=True,
-            )  # fmt: skip
-        except KernelError:  # numbers that the kernel cannot take
+            executable = Executable.of(changed, table_of({}, layers))
+            memory = replay(
+                launch, executable=executable, access_observer=judge, programs=copies, limits=self.limits, strict=True
+            )
+        except Exception:  # numbers that the kernel cannot take
             return []
-        except Exception:
-            return []
-        return [expressions[k] for k in np.flatnonzero(judge.fits()[1:]).tolist()]
+        fits = judge.fits() if judge is not None else self._left(memory, count)
+        return [expressions[k] for k in np.flatnonzero(fits[1:]).tolist()]
+
+    def _left(self, memory: Memory, copies: int) -> Array:
+        """Which copies leave what was expected in memory, where the kernel as it is does not."""
+        bad = np.zeros(copies, np.int64)
+        for name, expected in self.expected.items():
+            plain = self.probe.plain[name]
+            assert self.private is not None
+            left = wide(self.private.results(memory, name, plain.a.dtype, plain.a.size, copies))
+            where = np.ones(plain.a.size, np.bool_)
+            if self.probe.programs is not None:
+                where[:] = False
+                where[self.probe.elements[name][self.probe.own[name]]] = True
+            bad += (where & ~expected.met(left, slice(None))).sum(axis=1)
+        return np.asarray((bad == 0) & (bad[0] > 0))
+
+
+def _meet(scope: KernelScope) -> bool:
+    """Whether what a kernel stores may be loaded again or added to."""
+    ops = [op for op in scope.function.walk() if effects.is_access(op)]
+    written = {name for op in ops if effects.writes(op) for name in scope.owners(op)}
+    return any(op.name != "tt.store" and not written.isdisjoint(scope.owners(op)) for op in ops)
 
 
 def _fewest(probe: Probe, programs: Array) -> Array:
@@ -209,10 +260,7 @@ class _Judge(Watcher):
             element = np.broadcast_to(elements_at(where - expected.address, launch.argument(name)), shape)
             there = (element >= 0) & active
             at = np.maximum(element, 0)
-            wanted = expected.numbers[at]
-            with np.errstate(all="ignore"):
-                good = (np.abs(stored - wanted) <= expected.allowed[at]) | (stored == wanted)
-                good |= (stored != stored) & (wanted != wanted)
+            good = expected.met(stored, at)
             which = frame.programs // launch.programs
             for counts, lanes in ((self._stored, there), (self._bad, there & ~good)):
                 np.add.at(counts, which, lanes.reshape(len(which), -1).sum(axis=1))

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from triton_lab.ir import Type
-from triton_lab.launch.comparison.mutations.ir_query import constant
+from triton_lab.ir import Type, effects
+from triton_lab.launch.comparison.mutations.ir_query import constant, source
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for
 from triton_lab.launch.comparison.relations import numbers
@@ -18,6 +18,7 @@ from triton_lab.launch.comparison.replicas.expression import (
     OWN,
     Expression,
     compared,
+    folded,
     joined,
     of_number,
     of_value,
@@ -61,7 +62,8 @@ class ScopeLeaves:
     @cached_property
     def own(self) -> Expression:
         """The value itself."""
-        return of_value(self.scope.called(self.place.number), OWN)
+        named = self.scope.names.get(source(self.scope.made, self.place.number))
+        return replace(of_value(self.scope.called(self.place.number), OWN), cost=1 if named else 1.1)
 
     @cached_property
     def is_number(self) -> bool:
@@ -104,6 +106,34 @@ class ScopeLeaves:
         known |= set(numbers(self.scope.launch))
         passed = [leaf for leaf in every if leaf.name in known]
         return [leaf for leaf in every if leaf.name not in known][:_IN_PAIRS] + passed[:_IN_PAIRS]
+
+    def folds(self) -> Iterator[Expression]:
+        """Sums and greatest numbers of the value itself and of blocks like it: of a row, or up to each lane."""
+        rank = len(self.type.shape)
+        add, most = ("arith.addf", "arith.maxnumf") if self.type.is_float else ("arith.addi", "arith.maxsi")
+        blocks = [
+            leaf.told
+            for leaf in (self.leaves(self.type.element) if rank and not self.is_number else ())
+            if not leaf.scalar and "[" not in leaf.name
+        ]
+        counts = self.type.is_float or self._is_counted(self.place.number)
+        for one in (self.own, *blocks) if rank and not self.is_number and counts else ():
+            for axis in range(rank):
+                at = f", axis={axis}" if rank > 1 else ""
+                cause = _("a missing function") if one is self.own else ""
+                for whole, fold, told in (
+                    (False, add, "tl.cumsum"), (True, add, "tl.sum"), (True, most, "tl.max"),
+                ):  # fmt: skip
+                    yield folded(one, axis, fold, whole, f"{told}({{}}{at})", cause=cause)
+
+    def _is_counted(self, number: int) -> bool:
+        """Whether a whole number comes from memory or from conditions, and is no index."""
+        maker = self.scope.made.get(number)
+        if maker is None:
+            return False
+        if effects.is_access(maker) or any(self.scope.type(one).bits == 1 for one in maker.operands):
+            return True
+        return any(map(self._is_counted, maker.operands))
 
     def truths(self) -> list[Expression]:
         """The conditions in scope."""

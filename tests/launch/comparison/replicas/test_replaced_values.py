@@ -16,7 +16,6 @@ import triton_lab as lab
 from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.slips import randn
 from triton_lab.launch.comparison import time_budget
-from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.experiment_results import Causes
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.probe import Probe

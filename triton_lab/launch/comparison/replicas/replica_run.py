@@ -22,20 +22,18 @@ from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.machine import Limits
-from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value, spread
 from triton_lab.ir import Op, Type, effects
 from triton_lab.ir.plan_edits import Edit, Editor, edited, with_operand
-from triton_lab.launch.access import elements_at
 from triton_lab.launch.comparison.interpreter_changes import REDIRECTED, ChangedAccess, Layers, on, table_of
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.replicas.expression import OWN, Expression, Source
 from triton_lab.launch.comparison.replicas.private_memory import PrivateMemory
-from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.comparison.replicas.store_judge import Expected, StoreJudge
 from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
@@ -68,22 +66,6 @@ class ReplacedPlace:
         return tuple((op.index, _with_operand(k, made)) for op, k in self.uses)
 
 
-@dataclass(frozen=True)
-class _Expected:
-    """By element of an argument: what was expected, and how far a result may be from it."""
-
-    address: int
-    numbers: Array
-    allowed: Array
-
-    def met(self, found: Array, at: Array | slice) -> Array:
-        """Where the numbers that were found are those expected at these elements."""
-        wanted = self.numbers[at]
-        with np.errstate(all="ignore"):
-            near = (np.abs(found - wanted) <= self.allowed[at]) | (found == wanted)
-        return np.asarray(near | ((found != found) & (wanted != wanted)))
-
-
 @dataclass
 class Replicas:
     """The programs of ``probe``, copied."""
@@ -91,7 +73,7 @@ class Replicas:
     scope: KernelScope
     probe: Probe
     programs: Array
-    expected: dict[str, _Expected]
+    expected: dict[str, Expected]
     private: PrivateMemory | None = None
 
     @classmethod
@@ -124,7 +106,7 @@ class Replicas:
                     had = np.nan_to_num(np.abs(a - b), nan=np.inf)
                 allowed = np.where(wrong, np.maximum(np.minimum(had / 4, near), least), near)
                 allowed = np.where(finite, allowed, 0.0)
-            expected[name] = _Expected(launch.argument(name).address, b, allowed)
+            expected[name] = Expected(launch.argument(name).address, b, allowed)
         return cls(scope, probe, programs if private else _fewest(probe, programs), expected, private)
 
     @cached_property
@@ -191,7 +173,7 @@ class Replicas:
         layers: list[Layers] = [{_STAND_IN: on(stand_ins, numbers)}, dict.fromkeys(REDIRECTED, _tolerant)]
         count = len(expressions) + 1
         copies = (np.arange(count)[:, None] * total + self.programs[None, :]).reshape(-1)
-        judge = None if self.private else _Judge(self, count)
+        judge = None if self.private else StoreJudge(scope, self.expected, count)
         if self.private is not None:
             launch = self.private.copied(count)
             layers.append(self.private.layers())
@@ -233,42 +215,6 @@ def _fewest(probe: Probe, programs: Array) -> Array:
         return programs
     wrong = sum(int(probe.wrong(name).sum()) for name in probe.plain)
     return programs[-1:] if wrong >= _ENOUGH * len(programs) else programs
-
-
-class _Judge(Watcher):
-    """Counts by copy what is stored, and what of it is not as expected."""
-
-    def __init__(self, replicas: Replicas, copies: int) -> None:
-        self._replicas = replicas
-        self._stored, self._bad = np.zeros(copies, np.int64), np.zeros(copies, np.int64)
-
-    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        """``op`` stores ``values``."""
-        if kind != "store" or values is None:
-            return
-        scope, launch = self._replicas.scope, self._replicas.scope.launch
-        where = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else np.asarray(pointer)
-        active = True if mask is None else mask.elements() if isinstance(mask, MaskBox) else np.asarray(mask)
-        shape = np.broadcast_shapes(
-            where.shape, values.shape, np.shape(active), (frame.count, *(1,) * (values.ndim - 1))
-        )
-        stored = wide(np.broadcast_to(values, shape))
-        for name in scope.owners(op):
-            expected = self._replicas.expected.get(name)
-            if expected is None:
-                continue
-            element = np.broadcast_to(elements_at(where - expected.address, launch.argument(name)), shape)
-            there = (element >= 0) & active
-            at = np.maximum(element, 0)
-            good = expected.met(stored, at)
-            which = frame.programs // launch.programs
-            for counts, lanes in ((self._stored, there), (self._bad, there & ~good)):
-                np.add.at(counts, which, lanes.reshape(len(which), -1).sum(axis=1))
-
-    def fits(self) -> Array:
-        """Which copies store what was expected, where the kernel as it is does not, or stores elsewhere."""
-        apart = (self._bad[0] > 0) | (self._stored != self._stored[0])
-        return np.asarray((self._bad == 0) & (self._stored > 0) & apart)
 
 
 def _laid_out(value: Value, type: Type, axis: int | None, shape: tuple[int, ...], count: int) -> Array:

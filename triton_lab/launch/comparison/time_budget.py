@@ -43,4 +43,4 @@ class Effort:
     @property
     def spent(self) -> bool:
         """Whether one more change would explain too little."""
-        return self.tried >= 2.0 ** min(self.bits - _CERTAIN, 60.0)
+        return math.log2(self.tried + 1) > self.bits - _CERTAIN

@@ -8,7 +8,7 @@ the memory of their copy go there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects
 from triton_lab.launch.comparison.interpreter_changes import Layers, on
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.launch import Launch
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
 
 Array = NDArray[Any]
 

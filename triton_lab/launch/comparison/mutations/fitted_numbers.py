@@ -60,7 +60,7 @@ def fitted_factors(scope: KernelScope, probe: Probe, ratios: bool) -> Iterator[S
             named = "" if best is None else named_factor(best, scope.launch, _CLOSE, ratios)
             if best is not None and named:
                 title = _("{name} multiplied by {factor}{named}{lines_of}").format(
-                    name=scope.called(number), factor=f"{best:g}", named=named, lines_of=scope.where(op)
+                    name=scope.called(number), factor=f"{best:g}", named=named, lines_of=scope.where_taken(op, k)
                 )
                 yield switch_of(title, _("a missing factor"), op, scaled(best), cost=3 if ratios else 2)
 

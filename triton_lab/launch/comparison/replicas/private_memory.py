@@ -98,7 +98,7 @@ class PrivateMemory:
             regions.append(held)
         owners = tuple(None if own is None else tuple(map(self._moved, own)) for own in snapshot.owners)
         arguments = tuple(
-            value if own is None or not isinstance(value, np.ndarray) else np.array([self._moved(int(value[0]))])
+            np.array([self._moved(int(value[0]))]) if own and isinstance(value, np.ndarray) else value
             for value, own in zip(snapshot.arguments, snapshot.owners, strict=True)
         )
         moved = replace(snapshot, arguments=arguments, regions=tuple(regions), owners=owners)

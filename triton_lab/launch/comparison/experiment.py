@@ -13,6 +13,7 @@ EXPLAINS, MOSTLY, NO = N_("explains the rest"), N_("most of it"), N_("no")
 TELLING = (REMOVES, ROUNDING, EXPLAINS, MOSTLY)
 # By which factor an error must shrink for a change to have removed most of it.
 _MOST = 4.0
+_RIVALS = 1  # so many others are told beside a cause; with more of them it is not known which one it is
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Experiment:
     place: str = ""  # its lines, if the name does not give them
     of_memory: bool = False  # it changes what memory holds before the launch, and not the kernel
     doubtful: bool = False  # the kernel would be unusual with the change: another one may be meant
-    rival: Experiment | None = None  # one at another line that explains as much, and is as likely
+    rivals: tuple[Experiment, ...] = ()  # those at other lines that explain as much, and are as likely
 
     @property
     def tried(self) -> str:
@@ -55,9 +56,9 @@ class Experiment:
         return not self.failed and self.within == self.total
 
     @property
-    def is_missing(self) -> bool:
-        """Whether it adds a factor, a term or a function: others at other lines may do the same."""
-        return self.cause in (_("a missing factor"), _("a missing term"), _("a missing function"))
+    def is_open(self) -> bool:
+        """Whether too many other places explain as much for this one to be named."""
+        return len(self.rivals) > _RIVALS
 
     @property
     def removes(self) -> bool:

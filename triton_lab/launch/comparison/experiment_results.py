@@ -128,21 +128,33 @@ class Causes:
         >>> lab.compare(launch, lambda x_ptr, **_: x_ptr.sin().cos()).causes().known
         False
         """
-        found = any(one.removes or one.explains or (one.helps and one.within is None) for one in self.experiments)
+        if self._best:
+            return not self.equal and (not self._best[0].is_open or bool(self.named))
+        found = any(one.helps and one.within is None for one in self.experiments)
         return not self.equal and (found or self.pair is not None or bool(self.named))
+
+    @property
+    def _best(self) -> list[Experiment]:
+        """The experiments that explain the difference, those that remove it first."""
+        return sorted((one for one in self.experiments if one.names_it), key=lambda one: not one.removes)
 
     @property
     def cause(self) -> str:
         """The cause in a sentence, or that none was found."""
         if self.equal:
             return _("there is no difference")
-        named = [one for one in self.experiments if one.names_it]
         partly = [one for one in self.experiments if one.helps and not one.removes and one.within is None]
         parts = list(self.named)
-        if named:
-            first, *alike = sorted(named, key=lambda one: not one.removes)
-            told, rival = f"{first.cause}: {first.told()}", first.rival
-            if rival is not None:
+        if self._best:
+            first, *alike = self._best
+            told, rivals = f"{first.cause}: {first.told()}", first.rivals
+            if first.is_open:
+                told = _("which of {changes} is the cause is not known, as each corrects the result: {names}").format(
+                    changes=messages.count(len(rivals) + 1, "change"),
+                    names="; ".join(one.name for one in (first, *rivals)),
+                )
+            elif rivals:
+                (rival,) = rivals
                 told = _("either {one}, or {other}").format(one=told, other=f"{rival.cause}: {rival.told()}")
             parts.append(told)
             parts += [_("{name} does the same").format(name=one.tried) for one in alike[:1] if one.doubtful]

@@ -41,8 +41,8 @@ Array = NDArray[Any]
 
 # For so many seconds other causes are looked for beside one that explains all, times the square of its cost.
 RIVALS = 0.5
-# Explanations are alike if one costs less than so much more, and gives no less than a part of the bit-equal elements.
-_ALIKE, _CLOSER = 0.5, 1.5
+# Explanations are alike if one costs less than so much more, and if chance may part their counts of bit-equal elements.
+_ALIKE, _DEVIATIONS = 0.5, 3
 # Of a launch that takes so many seconds, each change is run on some programs first.
 _SLOW = 0.5
 
@@ -126,7 +126,7 @@ class Search:
             self.all_probed = False
 
     def explanation(self) -> list[Experiment]:
-        """The likeliest explanation, with another one that is as good and stands at another line.
+        """The likeliest explanation, with those that are as good and stand at other lines.
 
         After it the one that would make the kernel unusual, if there is one.
         """
@@ -135,34 +135,28 @@ class Search:
         least = min(switch.cost for switch, _done in likely)
         likely = [each for each in likely if each[0].cost < least + _ALIKE]
         most = max(done.equal for _switch, done in likely)
-        likely = [each for each in likely if each[1].equal * _CLOSER >= most]
+        likely = [each for each in likely if most - each[1].equal <= _DEVIATIONS * math.sqrt(most)]
         (first, best), *others = sorted(likely, key=lambda each: each[0].cost)
-        said, places = split_at_lines(best.name)
+        apart = [best]
         for _switch, done in others:
-            other, lines = split_at_lines(done.name)
-            if places and lines and lines[0] not in places and other != said:
-                # Of a value that is made for one use alone the line where it is made.
-                rival = replace(done, name=other + on_lines(lines[:1]))
-                best = replace(best, name=said + on_lines(places[:1]), rival=rival)
-                break
+            lines = split_at_lines(done.name)[1]
+            if lines and all(set(lines).isdisjoint(split_at_lines(one.name)[1]) for one in apart):
+                apart.append(done)
+        if len(apart) > 1:
+            # Of a value that is made for one use alone the line where it is made.
+            best, *rivals = (replace(one, name=_at_first(one.name)) for one in apart)
+            best = replace(best, rivals=tuple(rivals))
         doubtful = [done for switch, done in self.found if switch.unusual and not first.unusual]
         return [best, *doubtful[:1]]
 
     def _explained(
         self, tiers: Iterable[Iterable[Switch]], budget: Budget, probing: bool, listed: bool = False
     ) -> Iterator[Experiment]:
-        """Try changes, up to the end of the first tier with one that explains all; gives the others if ``listed``.
-
-        If the kernel would be unusual with it, others may explain it as well, and a usual one among them is likelier.
-        """
-        known = len(self.found)
-        placed = known > 0 and all(switch.unusual and done.place for switch, done in self.found)
-        for switch in _with_ends(tiers):
-            if switch is None:
-                if any(not one.unusual for one, _unused in self.found[known:]) and listed:
-                    break
-                continue
-            if budget.spent or self.effort.spent or is_late():
+        """Try changes; after the first one that explains all, for a short time. Gives the others if ``listed``."""
+        self.effort.budget = budget
+        placed = len(self.found) > 0 and all(switch.unusual and done.place for switch, done in self.found)
+        for switch in chain.from_iterable(tiers):
+            if (self.effort.budget.spent and not switch.copied) or self.effort.spent or is_late():
                 self.all_probed = False
                 break
             if placed and not self.experiments.decides(switch.ops):
@@ -173,7 +167,7 @@ class Search:
                 continue
             self.seen.add((switch.name, switch.ops))
             self.effort.tried += not listed
-            if probing and not switch.whole and switch.grid is None and not self.probe.fits(switch):
+            if probing and not (switch.whole or switch.copied) and switch.grid is None and not self.probe.fits(switch):
                 self.probed += 1
                 continue
             done, results = tried(self.side, switch, self.plain)
@@ -183,9 +177,9 @@ class Search:
                 done = replace(done, telling=beyond_chance(self.plain, results))
             if done.names_it:
                 self.found.append((switch, done))
-                if not switch.unusual:
-                    self.effort.cost = min(self.effort.cost, switch.cost + _ALIKE)
-                budget = Budget(min(budget.seconds, self._patience))
+                if not switch.unusual and switch.cost + _ALIKE < self.effort.cost:
+                    self.effort.cost = switch.cost + _ALIKE
+                    self.effort.budget = Budget(min(budget.seconds, self._patience))
             elif listed:
                 yield done
                 made = _bytes(results)
@@ -277,11 +271,10 @@ class Search:
         return replace(half, mends=count, where=told)
 
 
-def _with_ends(tiers: Iterable[Iterable[Switch]]) -> Iterator[Switch | None]:
-    """The switches, and None at the end of each tier."""
-    for tier in tiers:
-        yield from tier
-        yield None
+def _at_first(title: str) -> str:
+    """A title with the first of its lines."""
+    said, lines = split_at_lines(title)
+    return said + on_lines(lines[:1])
 
 
 def _bytes(found: Sequence[Compared]) -> bytes:

@@ -38,8 +38,8 @@ class Switch:
     and ``exchanged`` are two arguments to exchange. ``place`` has the lines, if the name does not. ``edits``
     replace operations, by index, in the plan.
     ``unusual``: what it makes of the kernel is written less often than what stands there, such as ``<= n``. ``whole``:
-    what it does shows only if all programs run. ``cost`` is how much is written anew: 1 for one name, number or
-    operator in place of another.
+    what it does shows only if all programs run. ``copied``: copies of some programs have shown that it fits. ``cost``
+    is how much is written anew: 1 for one name, number or operator in place of another.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Switch:
     edits: tuple[tuple[int, Edit], ...] = ()
     unusual: bool = False
     whole: bool = False
+    copied: bool = False
     cost: float = 1
 
     def executable(self, plan: Plan) -> Executable:

@@ -33,12 +33,14 @@ _CERTAIN = 7.0
 class Effort:
     """How many changes a search may try before one of them fits by chance; ``bits`` say how unlikely that is for one.
 
-    ``cost`` is that of the simplest explanation so far: what is not as simple is not tried any more.
+    ``cost`` is that of the simplest explanation so far: what is not as simple is not tried any more. ``budget`` is the
+    time that is left for it.
     """
 
     bits: float
     tried: int = 0
     cost: float = math.inf
+    budget: Budget = field(default_factory=lambda: Budget(math.inf))
 
     @property
     def spent(self) -> bool:

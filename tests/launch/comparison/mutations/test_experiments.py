@@ -336,7 +336,8 @@ def test_two_explanations_that_are_equal_are_both_named() -> None:
 
     causes = lab.compare(recorded(lambda: transposed[(1,)](X, torch.zeros(32, 32), N=32)), X.t().contiguous()).causes()
     named = causes.experiments[-1]
-    assert named.rival is not None and named.rival.removes
+    (rival,) = named.rivals
+    assert rival.removes
     assert len(re.findall(r"\(line \d+\)", causes.cause)) == 2
 
 

@@ -92,22 +92,26 @@ class Experiments(
         )
         if copies:
             yield replaced.others()
+        yield _all(self.swapped(), self.starts())
+        if copies:
             yield replaced.simple()
         *likely, of_two = matches(self, probe) if effort.cost == math.inf else (iter(()),)
         yield from likely
-        yield _all(self.starts(), self.constants(near=True))
+        yield self.constants(near=True)
         yield self.roundings()
         if fits:
             yield fitted_factors(self, probe, ratios=False)
-        if not replaced.is_done:
+        covered = replaced.is_done  # whether another value was put in each place
+        if not covered:
             yield self.variables(alike=False, stored=True)
             yield self.factors(everywhere=False)
+            yield self.variables(alike=True)
         yield self.opposites()
-        yield _all(self.constants(near=False), fitted_constants(self, probe) if fits else ())
-        yield self.variables(alike=True)
-        yield _all(self.elements_on(), self.swapped(), self.shifted(), self.offsets())
+        yield fitted_constants(self, probe) if fits else ()
         if copies:
             yield replaced.composed()
+        yield _all(self.elements_on(), self.shifted(), self.offsets())
+        yield self.constants(near=False)
         yield of_two
         yield _all(self.left_out(), self.iterations(by_step=False))
         yield _all(self.comparisons(near=False), self.siblings(likely=False))

@@ -38,7 +38,7 @@ def fitted_constants(scope: KernelScope, probe: Probe) -> Iterator[Switch]:
                     lines_of=scope.where_given(op, k),
                 )
                 digits = len(f"{abs(best):g}".replace(".", "").strip("0"))
-                cost = 1 if best in named else 1 + 0.4 * digits
+                cost = scope.cost_of_value(op, k) if best in named else 1.4 + 0.4 * digits
                 yield switch_of(title, _("a wrong number"), op, with_constant(k, best), cost=cost)
 
 

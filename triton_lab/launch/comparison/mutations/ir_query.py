@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from triton_lab import messages
-from triton_lab.ir import Op, traits
+from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function, Region
 from triton_lab.ir.traits import Kind
@@ -87,6 +88,16 @@ def constant(made: Mapping[int, Op], number: int) -> float | int | None:
     if isinstance(value, Bits):
         return None
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def cost_of_number(made: Mapping[int, Op], op: Op, position: int) -> float:
+    """How much is written anew if an operand is another number.
+
+    One that the kernel gives masked-off lanes, and that is none of the usual ones, is meant.
+    """
+    held = constant(made, op.operands[position])
+    fills = effects.is_access(op) and effects.operands_of(op).other == position
+    return 2 if fills and held is not None and abs(held) not in (0, 1, math.inf) else 1
 
 
 def behind(flow: Flow, taken: Sequence[tuple[Op, int]]) -> set[Value]:

@@ -16,6 +16,7 @@ from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import conditions
 from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, on_lines, source
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.source_lines import UserLine
 
 _LONGEST = 48  # characters of an expression that is written in a title
+# What it costs to write a value in place of a number that stands in the kernel, and of one for masked-off lanes.
+_FOR_NUMBER, _FOR_FILL = 1.6, 3.0
 
 
 def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit, cost: float = 1) -> Switch:
@@ -213,6 +216,14 @@ class KernelScope:
         if users == 1 and before and line is not None and number not in self.function.arguments:
             return on_lines([max(before), line.line])
         return self.where_given(op, position)
+
+    def cost_of_value(self, op: Op, position: int) -> float:
+        """How much is written anew if an operand is another value: a number is seldom meant to be one."""
+        held = constant(self.made, op.operands[position])
+        if held is None or held in numbers(self.launch).values():
+            return 1
+        fills = effects.is_access(op) and effects.operands_of(op).other == position
+        return _FOR_FILL if fills else _FOR_NUMBER
 
     def summands(self, number: int) -> set[int]:
         """The values of which a value is the sum or difference, and that value itself."""

@@ -19,6 +19,7 @@ from triton_lab.ir.plan_edits import Edit, Editor, with_operand
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
 from triton_lab.launch.comparison.mutations.ir_query import (
     behind,
+    cost_of_number,
     function_of,
     indices,
     lines_of,
@@ -66,7 +67,19 @@ def others(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Swit
             ops = [op for op, _unused in group]
             if value in (0.0, 1.0) or all("float" in one.dtype for _unused, one in group):
                 name = f"other={spelled}{lines_of(launch, *ops)}"
-                yield Switch(name, _("the values of masked-off lanes"), layers=(_filled(ops, value),), ops=indices(ops))
+                cost = max(_cost(launch, op) for op in ops)
+                yield Switch(
+                    name,
+                    _("the values of masked-off lanes"),
+                    layers=(_filled(ops, value),),
+                    ops=indices(ops),
+                    cost=cost,
+                )
+
+
+def _cost(launch: Launch, op: Op) -> float:
+    at = operands_of(op).other
+    return 1 if at is None else cost_of_number(makers(function_of(launch, op)), op, at)
 
 
 def _filled(ops: Sequence[Op], value: float) -> Layers:

@@ -10,12 +10,14 @@ from itertools import combinations
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_attributes, with_computed, with_constant, with_operand
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison.mutations.ir_query import constant
+from triton_lab.launch.comparison.mutations.ir_query import constant, cost_of_number
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for, with_factor, with_value
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
+
+_NEAR, _FAR = 1.2, 2.0  # what another number costs: one nearby, and any
 
 
 class OperandEdits(KernelScope):
@@ -46,7 +48,8 @@ class OperandEdits(KernelScope):
                     )
                     edits = tuple((each.index, with_value(at, other)) for each, at in places)
                     ops = frozenset(each.index for each, _at in places)
-                    yield Switch(title, _("a wrong value"), edits=edits, ops=ops)
+                    cost = self.cost_of_value(op, k)
+                    yield Switch(title, _("a wrong value"), edits=edits, ops=ops, cost=cost)
 
     def constants(self, near: bool) -> Iterator[Switch]:
         """``near``: the neighbours of a constant, its half, its double and its negative; else the launch's numbers."""
@@ -72,7 +75,10 @@ class OperandEdits(KernelScope):
                         lines_of=self.where_given(op, k),
                     )
                     cause = _("the start value of an accumulator") if starts else _("a wrong number")
-                    made = switch_of(title, cause, op, with_constant(k, other))
+                    near_it = near and other not in (held / 2, held * 2)  # a factor, which may be missing elsewhere
+                    cost = self.cost_of_value(op, k) if other in named else _NEAR if near_it else _FAR
+                    cost = max(cost, cost_of_number(self.made, op, k))
+                    made = switch_of(title, cause, op, with_constant(k, other), cost=cost)
                     yield replace(made, unusual=_is_usual(held) and not _is_usual(other) and other not in named)
 
     def neighbours(self) -> Iterator[Switch]:

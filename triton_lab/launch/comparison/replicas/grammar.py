@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from triton_lab.launch.comparison.mutations.ir_query import source
+from triton_lab.launch.comparison.mutations.ir_query import cost_of_number, source
 from triton_lab.launch.comparison.replicas.expression import Expression, joined, of_number
 from triton_lab.launch.comparison.replicas.float_grammar import FILLS, FloatGrammar
 from triton_lab.launch.comparison.replicas.scope_leaves import TURNED, rest
@@ -55,19 +55,21 @@ class Grammar(FloatGrammar):
         if self.type.bits == 1:
             yield from (replace(truth, cost=2) for truth in self.truths())
             return
+        least = max([cost_of_number(self.scope.made, op, k) for op, k in self.place.uses], default=1)
         if self.is_number and self.type.is_float:
             for value, told in FILLS:
-                yield of_number(value, told)
+                yield replace(of_number(value, told), cost=least)
         if self.is_number and self.type.is_integer and self.place.op.name != "scf.for":
             powers = range(self.type.bits - 1) if self._joins_bits else ()
             for value in sorted({*range(-2, _SMALL), *(n for k in powers for n in (1 << k, (1 << k) - 1))}):
-                yield replace(of_number(value), cause=_("a wrong number"), cost=1.2)
+                yield replace(of_number(value), cause=_("a wrong number"), cost=max(least, 1.2))
         scalar = not self.scope.type(source(self.scope.made, self.place.number)).shape
+        cost = max([self.scope.cost_of_value(op, k) for op, k in self.place.uses], default=1)
         for leaf in self.leaves("f32" if self.type.is_float else "i32"):
             # One number for all lanes is taken for another one, and lanes for others.
             yield replace(
                 leaf.told,
-                cost=1 if leaf.scalar == scalar and not (leaf.whole and self.type.is_float) else 2,
+                cost=cost if leaf.scalar == scalar and not (leaf.whole and self.type.is_float) else cost + 1,
                 cause=_("a wrong value"),
             )
 

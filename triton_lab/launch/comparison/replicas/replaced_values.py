@@ -22,7 +22,7 @@ from triton_lab.launch.comparison.time_budget import Budget, Effort
 from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
 
-_EACH = 3  # switches for one place
+_EACH, _RUN = 3, 16  # switches for one place, and of each kind
 _OTHERS, _SIMPLE, _COMPOSED = 2.0, 3.0, 3.0  # seconds for each kind
 _LEAST = 2  # what is composed costs more
 
@@ -62,14 +62,14 @@ class ReplacedValues:
             return
         found: list[tuple[float, Switch]] = []
         for place in places(self.scope):
-            if budget.spent or self.effort.spent or is_late():
+            if budget.spent or self.effort.budget.spent or self.effort.spent or is_late():
                 self.is_done = False
                 break
             tried = [one for one in expressions(Grammar(self.scope, place)) if one.cost <= self.effort.cost]
             self.effort.tried += len(tried)
             fitting = sorted(replicas.fitting(place, tried), key=lambda each: each.cost)
             found += [(one.cost, _switch(self.scope, place, one)) for one in fitting[:_EACH]]
-        yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0]))
+        yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0])[:_RUN])
 
 
 def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
@@ -121,7 +121,7 @@ def _switch(scope: KernelScope, place: ReplacedPlace, one: Expression) -> Switch
     ops = frozenset(op.index for op, _k in place.uses) or frozenset({place.op.index})
     return Switch(
         title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)), ops=ops,
-        cost=one.cost,
+        copied=True, cost=one.cost,
     )  # fmt: skip
 
 

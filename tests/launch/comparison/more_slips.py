@@ -141,7 +141,7 @@ def by_rows() -> Iterator[Slip]:
     rms = x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5)
     for how, cause, switch, given, right in (
         ("no maximum", "powers that overflow", "the maximum of each row", x * 100, torch.softmax(x * 100, 1)),
-        ("n - 1", "a wrong number", "0 instead of 1", x, F.layer_norm(x, (50,))),
+        ("n - 1", "an operator", "* instead of -", x, F.layer_norm(x, (50,))),
         ("no eps", "a missing epsilon", "eps added", x * 1e-3,
          (x * 1e-3) / torch.sqrt(((x * 1e-3) ** 2).mean(1, keepdim=True) + 1e-5)),
         ("sqrt", "an operator", "/ instead of *", x, rms),
@@ -209,7 +209,7 @@ def by_elements() -> Iterator[Slip]:
         ("sign", "an operator", "- instead of +", usual),
         ("sin", "the function called", "cos instead of sin", torch.cos(x) * y),
         ("arguments", "the order of the arguments", "x_ptr and y_ptr exchanged", y - x * 2),
-        ("abs", "a missing function", "abs", torch.sqrt(x.abs()) + y),
+        ("abs", "a wrong value", "tl.abs(x) instead of tl.maximum(x, 0)", torch.sqrt(x.abs()) + y),
         (
             "exclusive",
             "a scan that is inclusive",

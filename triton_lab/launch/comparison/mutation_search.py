@@ -90,10 +90,11 @@ class Search:
         """
         launch = self.side.launch
         slow = max(launch.seconds, launch.interpreted) > _SLOW and beyond_chance(self.plain)
-        rarer = () if self.effort.spent else self.experiments.rarer()
         yield from self._explained(
-            chain(self.experiments.usual(self.other), rarer), Budget(math.inf), slow, listed=True
+            self.experiments.usual(self.other), Budget(math.inf), slow, listed=True, counted=False
         )
+        left = Budget(self._patience if self.found else math.inf)
+        yield from self._explained(self.experiments.rarer(), left, slow, listed=True)
 
     def casts(self, seconds: float) -> Iterator[Experiment]:
         """The cast, or the narrow type, without which most of the error is gone, and the rest is rounding."""
@@ -136,27 +137,35 @@ class Search:
         likely = [each for each in likely if each[0].cost < least + _ALIKE]
         most = max(done.equal for _switch, done in likely)
         likely = [each for each in likely if most - each[1].equal <= _DEVIATIONS * math.sqrt(most)]
-        (first, best), *others = sorted(likely, key=lambda each: each[0].cost)
+        # Of those that cost the same what stands on one line says more than what may be changed on either of two.
+        (first, best), *others = sorted(likely, key=lambda each: (each[0].cost, len(split_at_lines(each[1].name)[1])))
         apart = [best]
         for _switch, done in others:
             lines = split_at_lines(done.name)[1]
             if lines and all(set(lines).isdisjoint(split_at_lines(one.name)[1]) for one in apart):
                 apart.append(done)
         if len(apart) > 1:
-            # Of a value that is made for one use alone the line where it is made.
             best, *rivals = (replace(one, name=_at_first(one.name)) for one in apart)
             best = replace(best, rivals=tuple(rivals))
         doubtful = [done for switch, done in self.found if switch.unusual and not first.unusual]
         return [best, *doubtful[:1]]
 
     def _explained(
-        self, tiers: Iterable[Iterable[Switch]], budget: Budget, probing: bool, listed: bool = False
+        self,
+        tiers: Iterable[Iterable[Switch]],
+        budget: Budget,
+        probes: bool,
+        listed: bool = False,
+        counted: bool = True,
     ) -> Iterator[Experiment]:
-        """Try changes; after the first one that explains all, for a short time. Gives the others if ``listed``."""
+        """Try changes; after one that explains all, for a short time. Gives the others if ``listed``.
+
+        ``counted``: no more of them than before one fits by chance.
+        """
         self.effort.budget = budget
         placed = len(self.found) > 0 and all(switch.unusual and done.place for switch, done in self.found)
         for switch in chain.from_iterable(tiers):
-            if (self.effort.budget.spent and not switch.copied) or self.effort.spent or is_late():
+            if (self.effort.budget.spent and not switch.copied) or (counted and self.effort.spent) or is_late():
                 self.all_probed = False
                 break
             if placed and not self.experiments.decides(switch.ops):
@@ -166,8 +175,8 @@ class Search:
             if (switch.name, switch.ops) in self.seen:
                 continue
             self.seen.add((switch.name, switch.ops))
-            self.effort.tried += not listed
-            if probing and not (switch.whole or switch.copied) and switch.grid is None and not self.probe.fits(switch):
+            self.effort.tried += counted
+            if probes and not (switch.whole or switch.copied) and switch.grid is None and not self.probe.fits(switch):
                 self.probed += 1
                 continue
             done, results = tried(self.side, switch, self.plain)

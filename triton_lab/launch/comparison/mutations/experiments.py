@@ -92,13 +92,12 @@ class Experiments(
         )
         if copies:
             yield replaced.others()
-        yield _all(self.swapped(), self.starts())
+        yield _all(self.swapped(), self.starts(), self.roundings())
         if copies:
             yield replaced.simple()
         *likely, of_two = matches(self, probe) if effort.cost == math.inf else (iter(()),)
         yield from likely
         yield self.constants(near=True)
-        yield self.roundings()
         if fits:
             yield fitted_factors(self, probe, ratios=False)
         covered = replaced.is_done  # whether another value was put in each place
@@ -107,7 +106,8 @@ class Experiments(
             yield self.factors(everywhere=False)
             yield self.variables(alike=True)
         yield self.opposites()
-        yield fitted_constants(self, probe) if fits else ()
+        if fits:
+            yield fitted_constants(self, probe)
         if copies:
             yield replaced.composed()
         yield _all(self.elements_on(), self.shifted(), self.offsets())

@@ -18,6 +18,7 @@ from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
 
 _NEAR, _FAR = 1.2, 2.0  # what another number costs: one nearby, and any
+_SWAPPED = 1.6  # two names are written anew
 
 
 class OperandEdits(KernelScope):
@@ -77,7 +78,7 @@ class OperandEdits(KernelScope):
                     cause = _("the start value of an accumulator") if starts else _("a wrong number")
                     near_it = near and other not in (held / 2, held * 2)  # a factor, which may be missing elsewhere
                     cost = self.cost_of_value(op, k) if other in named else _NEAR if near_it else _FAR
-                    cost = max(cost, cost_of_number(self.made, op, k))
+                    cost = 1 if starts else max(cost, cost_of_number(self.made, op, k))
                     made = switch_of(title, cause, op, with_constant(k, other), cost=cost)
                     yield replace(made, unusual=_is_usual(held) and not _is_usual(other) and other not in named)
 
@@ -118,7 +119,7 @@ class OperandEdits(KernelScope):
                     )
                     edits = tuple((op.index, with_operand(k, two if op.operands[k] == one else one)) for op, k in there)
                     ops = frozenset(op.index for op, _k in there)
-                    yield Switch(title, _("two values that are exchanged"), edits=edits, ops=ops)
+                    yield Switch(title, _("two values that are exchanged"), edits=edits, ops=ops, cost=_SWAPPED)
 
     def program_ids(self) -> Iterator[Switch]:
         """The id along another axis, for all uses of an id and for one."""

@@ -58,13 +58,13 @@ class Grammar(FloatGrammar):
         least = max([cost_of_number(self.scope.made, op, k) for op, k in self.place.uses], default=1)
         if self.is_number and self.type.is_float:
             for value, told in FILLS:
-                yield replace(of_number(value, told), cost=least)
+                yield replace(of_number(value, told), cost=max(least, 1.2))
         if self.is_number and self.type.is_integer and self.place.op.name != "scf.for":
             powers = range(self.type.bits - 1) if self._joins_bits else ()
             for value in sorted({*range(-2, _SMALL), *(n for k in powers for n in (1 << k, (1 << k) - 1))}):
                 yield replace(of_number(value), cause=_("a wrong number"), cost=max(least, 1.2))
         scalar = not self.scope.type(source(self.scope.made, self.place.number)).shape
-        cost = max([self.scope.cost_of_value(op, k) for op, k in self.place.uses], default=1)
+        cost = max([self.own.cost, *(self.scope.cost_of_value(op, k) for op, k in self.place.uses)])
         for leaf in self.leaves("f32" if self.type.is_float else "i32"):
             # One number for all lanes is taken for another one, and lanes for others.
             yield replace(

@@ -109,12 +109,15 @@ class PrivateMemory:
         sizes, slot, total = self._sizes, self.slot, self.launch.programs
         firsts = _FIRST + _APART * np.arange(len(sizes))
 
+        def nearest(address: Array) -> Array:  # also of one before its start
+            return np.asarray(np.clip((address - _FIRST + _APART // 2) // _APART, 0, len(sizes) - 1))
+
         def own(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: Any) -> Any:
             at = effects.operands_of(op).address
             pointer, shift = operands[at], frame.programs // total * slot
             if isinstance(pointer, AffineBlock):
                 low, high = pointer.spread()
-                region = np.clip((pointer.base - _FIRST) // _APART, 0, len(sizes) - 1)
+                region = nearest(pointer.base)
                 first = firsts[region]
                 inside = (pointer.base + low >= first) & (pointer.base + high < first + sizes[region])
                 if inside.all():
@@ -122,7 +125,7 @@ class PrivateMemory:
                     return inner(frame, op, *operands[:at], moved, *operands[at + 1 :], **told)
                 pointer = pointer.elements(np.dtype(np.int64))
             where = np.asarray(pointer)
-            region = np.clip((where - _FIRST) // _APART, 0, len(sizes) - 1)
+            region = nearest(where)
             first = firsts[region]
             inside = (where >= first) & (where < first + sizes[region])
             where = np.where(inside, where, first + slot - _SPARE // 2)

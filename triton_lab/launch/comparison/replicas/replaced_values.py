@@ -95,7 +95,7 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
             every = sorted(count[number], key=lambda use: scope.place[use[0].index])
             if number in counted and all(use[0].index in scope.scope for use in every):
                 yield ReplacedPlace(number, every[0][0], tuple(every))
-            elif maker is not None and not (maker.regions or maker.index in scope.library or _is_number(maker)):
+            elif maker is not None and _is_written(scope, maker):
                 yield ReplacedPlace(number, maker)
         group = together.get((op, k), [])
         if group and len(group) < len(count[number]):
@@ -104,8 +104,11 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
             yield ReplacedPlace(number, op, ((op, k),))
 
 
-def _is_number(op: Op) -> bool:
-    return op.name == "arith.constant"
+def _is_written(scope: KernelScope, maker: Op) -> bool:
+    """Whether the user wrote what gives a value: no constant, no loop, and no function of the library."""
+    if maker.name in traits.FOLDS:
+        return True
+    return not (maker.regions or maker.index in scope.library or maker.name == "arith.constant")
 
 
 def _hands_on(op: Op) -> bool:

@@ -218,6 +218,25 @@ def test_atomics_and_races_are_named(wording: Wording) -> None:
     assert "a race" in lab.compare(racing, torch.full((64,), 3.5)).cause
 
 
+@triton.jit
+def scaled_and_counted(x_ptr, out_ptr, total_ptr, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    x = tl.load(x_ptr + at, mask=at < n, other=0.0)
+    tl.store(out_ptr + at, x * 3.0, mask=at < n)
+    tl.atomic_add(total_ptr, tl.sum(x))
+
+
+def test_the_order_of_atomics_is_no_cause_of_what_else_is_wrong() -> None:
+    x, out, total = torch.randn(1000), torch.zeros(1000), torch.zeros(1)
+    launch = recorded(lambda: scaled_and_counted[(16,)](x, out, total, 1000, B=64))
+    expected = {"out_ptr": 2 * x, "total_ptr": x.flip(0).cumsum(0)[-1:]}
+    assert not torch.equal(expected["total_ptr"], total)
+    causes = lab.compare(launch, expected).causes()
+    line = next(one.line for one in launch.accesses if one.kind == "store")
+    assert causes.named == ()
+    assert [f"line {line}" in one.tried for one in causes.experiments if one.names_it] == [True]
+
+
 def test_sums_that_programs_add_to_under_a_lock_are_named(wording: Wording) -> None:
     """As an H100 differed: partial_dbias of 95 of 1,600 elements, by 4.77e-07 at most."""
     each = example("layer_norm_backward")

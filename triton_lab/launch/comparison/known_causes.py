@@ -46,8 +46,9 @@ def _launches(comparison: Comparison) -> list[Launch]:
 
 def named_causes(comparison: Comparison) -> Iterator[str]:
     """Other causes known without experiments: sums in any order, another dtype."""
-    # What differs by far more than the order of additions explains has another cause.
-    differing = {one.name for one in comparison if one.count and may_be_rounding(one)}
+    # What differs by far more than the order of additions explains has another cause, which is the one to look for.
+    apart = [one for one in comparison if one.count]
+    differing = {one.name for one in apart} if all(may_be_rounding(one) for one in apart) else set[str]()
     found = {finding.kind for launch in _launches(comparison) for finding in launch.findings}
     seen = {kind for kind in found if rules()[kind].unsteady}
     for launch in _launches(comparison):

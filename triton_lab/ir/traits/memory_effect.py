@@ -50,9 +50,14 @@ class Effect:
         return "coordinate" in self.operands
 
     @property
+    def of_pointers(self) -> bool:
+        """Whether each lane has an address of its own: no descriptor, no shared memory."""
+        return not self.described and "buffer" not in self.operands
+
+    @property
     def plain(self) -> bool:
-        """Whether it is a load or a store by pointers and no more: not atomic, no descriptor, no shared memory."""
-        return self.kind != "atomic" and not self.described and "buffer" not in self.operands
+        """Whether it is a load or a store by pointers and no more: not atomic."""
+        return self.kind != "atomic" and self.of_pointers
 
 
 LOAD = Effect("load", "address mask? other?", reads=True, result="held")

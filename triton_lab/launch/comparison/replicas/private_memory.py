@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-ACCESSES = frozenset({"tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas"})
+ACCESSES = frozenset(name for name, effect in effects.ACCESSES.items() if effect.of_pointers and not effect.waits)
 """The accesses that may go to memory of a copy's own, by name."""
 _FIRST, _APART = 1 << 50, 1 << 40  # where the arguments lie: beyond all memory
 _SPARE, _PAGE = 256, 4096

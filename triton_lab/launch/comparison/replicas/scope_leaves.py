@@ -110,7 +110,8 @@ class ScopeLeaves:
     def folds(self) -> Iterator[Expression]:
         """Sums and greatest numbers of the value itself and of blocks like it: of a row, or up to each lane."""
         rank = len(self.type.shape)
-        add, most = ("arith.addf", "arith.maxnumf") if self.type.is_float else ("arith.addi", "arith.maxsi")
+        add = "arith.addf" if self.type.is_float else "arith.addi"
+        most = "arith.maxnumf" if self.type.is_float else "arith.maxsi"
         blocks = [
             leaf.told
             for leaf in (self.leaves(self.type.element) if rank and not self.is_number else ())

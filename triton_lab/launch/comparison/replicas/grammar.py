@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from triton_lab.ir import traits
 from triton_lab.launch.comparison.mutations.ir_query import cost_of_number, source
 from triton_lab.launch.comparison.replicas.expression import Expression, joined, of_number
 from triton_lab.launch.comparison.replicas.float_grammar import FILLS, FloatGrammar
@@ -127,7 +128,9 @@ class Grammar(FloatGrammar):
 
     @property
     def _joins_bits(self) -> bool:
-        return any(op.name == "arith.xori" or op.name.startswith("arith.sh") for op in self.scope.own)
+        every = [traits.of(op.name) for op in self.scope.own]
+        # Not those that masks are joined by.
+        return any(trait.bitwise and trait.symbol and trait.absorbing is None for trait in every)
 
     def _bits(self) -> Iterator[Expression]:
         """With one more number, in kernels that join bits."""

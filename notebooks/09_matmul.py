@@ -111,6 +111,54 @@ for tile in (16, 32, 64):
 # %% [markdown]
 # Twice the tile's width means half the bytes. The registers limit the size of a tile: they hold the accumulator.
 #
+# ## Drag a tile
+#
+# What all programs load follows from the shape of a tile alone: `a` once for each column of tiles, `b` once for each
+# row of tiles. `lab.tiled_product` draws that for matrices of any size, without a launch. Does it say what the last
+# launch loaded?
+
+# %%
+last = lab.tiled_product(a, b, tile=(64, 64)).product.moved
+print(f"{last.a:,} bytes of a, {last.b:,} bytes of b")
+assert (last.a, last.b) == (loaded(launches[0], "a_ptr"), loaded(launches[0], "b_ptr"))
+
+# %% [markdown]
+# **Guess first:** which of four shapes is best? Their accumulators need equally many registers. Then drag the tile over
+# the result, and drag its corner, or use the arrow keys. The roofline is that of [chapter
+# 01](01_what_a_gpu_is.ipynb). Its three marks are a program for each element, your tiles, and a cache that loads no
+# byte twice.
+
+# %%
+x, w = torch.empty(1024, 512), torch.empty(512, 1024)
+shapes = {f"{i} by {j}": (i, j) for i, j in [(16, 256), (32, 128), (64, 64), (256, 16)]}
+moved = {
+    name: lab.tiled_product(x, w, tile=shape).product.moved.total for name, shape in shapes.items()
+}
+print(moved)
+predict(
+    "All four tiles (rows by columns) have 4,096 elements. With which one do all programs load the fewest bytes?",
+    list(shapes),
+    right=min(moved, key=moved.get),
+    picture=lab.tiled_product(x, w, tile=shapes["16 by 256"], program=(20, 1)),
+    why="A tile of i by j loads i rows and j columns for i times j elements. A square loads the least for its area.",
+)
+
+# %% [markdown]
+# From which size on is memory no longer the limit? That depends on the dtype: tensor cores multiply float16 faster.
+
+# %%
+for dtype in (torch.float32, torch.float16):
+    x, w = torch.empty(4096, 4096, dtype=dtype), torch.empty(4096, 4096, dtype=dtype)
+    for side in (32, 64, 128, 256):
+        picture = lab.tiled_product(x, w, tile=(side, side))
+        name, *_, intensity, best, limit = picture.rows()[1]
+        print(f"{dtype}: {name:20} {intensity:>4} operations per byte, at best {best:13} {limit}")
+print(picture.told()[2])
+
+# %% [markdown]
+# In float32, tiles of 128 by 128 are enough. In float16, even a tile that takes all registers loads too much. So
+# programs must share what they load, through the cache. That is why the order of programs matters, further below.
+#
 # ## Exercise 1: a matrix product
 #
 # For any sizes and strides, in float32 and float16, with tiles of 32 by 32 and steps of 32 along K. The accumulator is

@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from triton_lab.remote.remote_errors import RemoteError as RemoteError
     from triton_lab.remote.spread import Outcome as Outcome
     from triton_lab.remote.spread import spread as spread
+    from triton_lab.views.compiled.tiled_product_view import tiled_product as tiled_product
     from triton_lab.views.launch.benchmark.interact import interact as interact
     from triton_lab.views.launch.storage.storage_view import storage as storage
 
@@ -158,6 +159,7 @@ _PUBLIC: dict[str, str | None] = {
     "sweep": "triton_lab.launch.benchmark.sweep",
     "target": "triton_lab.backend.targets.active_target",
     "testing": None,
+    "tiled_product": "triton_lab.views.compiled.tiled_product_view",
 }
 
 __all__ = [
@@ -223,6 +225,7 @@ __all__ = [
     "sweep",
     "target",
     "testing",
+    "tiled_product",
 ]
 
 

@@ -53,6 +53,11 @@ PICTURES = (
     Shown("Steps", "The same program line by line.", "rows.plot.steps()"),
     Shown("Origins", "From one stored element back to all that it was made of.", "rows.plot.origins()"),
     Shown(
+        "Tiles of a product",
+        "What a tile of a matrix product loads, and what its size costs: drag the tile, or its corner.",
+        "lab.tiled_product(torch.empty(512, 256), torch.empty(256, 512), tile=(64, 64), program=(2, 5))",
+    ),
+    Shown(
         "Layout",
         "Which lane of which warp holds an element.",
         "lab.layout('blocked', (16, 16), size_per_thread=[1, 2], threads_per_warp=[8, 4], warps_per_cta=[2, 2]).plot()",

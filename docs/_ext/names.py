@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "pictures": (
         "Pictures",
         "`launch.plot` has the pictures of a launch; the others stand by themselves.",
-        ("interact", "storage", "cell"),
+        ("interact", "storage", "tiled_product", "cell"),
     ),
     "targets": (
         "Targets and limits",

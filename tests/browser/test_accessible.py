@@ -58,7 +58,7 @@ def race() -> View:
 
 # A picture of each kind; what other tests make of the tabs stands in the cards here.
 KINDS = ("launches", "storage", "comparison", "page", "time", "kernel", "ragged", "ways", "maximal", "lazy", "report",
-         "layout", "conversion", "layouts")  # fmt: skip
+         "layout", "conversion", "layouts", "product")  # fmt: skip
 VIEWS: dict[str, Callable[[], View]] = {
     **{name: MAKERS[name] for name in KINDS},
     "out of bounds": out_of_bounds,

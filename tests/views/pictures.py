@@ -223,6 +223,7 @@ LAUNCHED: dict[str, Callable[[], View]] = {
     "two programs": lambda: tiles().values("x").compare(programs=(0, 5)),
     "card of both": lambda: Card(on_both(sums()), ("grid",), both=True),
     "comparison": compared,
+    "product": lambda: lab.tiled_product(torch.empty(100, 70), torch.empty(70, 90), tile=(32, 16), program=(3, 5)),
 }
 NESTS: dict[str, Callable[[], View]] = {
     "page": PageFigures,

@@ -132,6 +132,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "transactions": lambda: compiled().plot.transactions(),
     "cost": lambda: compiled().plot.cost(),
     "passes": lambda: compiled().plot.passes(),
+    "product": lambda: lab.tiled_product(torch.empty(100, 70), torch.empty(70, 90), tile=(32, 16), program=(3, 5)),
     "pipeline": lambda: pipelined().plot.pipeline(),
     "compiled launch": lambda: compiled().launch.plot(),
 }

@@ -46,9 +46,10 @@ def test_the_roofline_holds_the_ridge_and_the_launch(intensity):
     roof = compiled().cost.roof("H100")
     roof = replace(roof, intensity=intensity, rate=min(roof.peak, intensity * roof.gpu.bytes))
     made = roofline(roof)
-    left, right, low, high = edges(roof)
-    assert left < math.log10(roof.ridge) < right and low <= math.log10(roof.gpu.bytes) + left
-    assert math.log10(roof.peak) <= high
+    axes = edges(roof)
+    assert axes.left < math.log10(roof.ridge) < axes.right
+    assert axes.low <= math.log10(roof.gpu.bytes) + axes.left
+    assert math.log10(roof.peak) <= axes.high
     edge, *_ = (item for item in made.items if isinstance(item, Line) and len(item.points) == 3)
     (_, start), (ridge, top), (_, end) = edge.points
     assert start > top == end
@@ -71,7 +72,7 @@ def test_what_was_measured_is_a_filled_mark_below_the_bound():
     bound, measured = (item for item in roofline(roof).items if isinstance(item, Rectangle))
     assert (bound.fill, measured.fill) == ("none", "error")
     assert measured.y > bound.y and measured.x == bound.x
-    assert math.log10(roof.measured) > edges(roof)[2]
+    assert math.log10(roof.measured) > edges(roof).low
     assert cost.roof("H200").measured is None and cost.roof("A100").measured is None
 
 

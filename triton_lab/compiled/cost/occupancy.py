@@ -46,6 +46,12 @@ MULTIPROCESSORS: Mapping[str, Multiprocessor] = {
 }
 
 
+def register_bytes(target: str) -> int:
+    """Bytes of the registers of a multiprocessor of ``target``. Raises KeyError for a target without figures."""
+    of_a_lane = MULTIPROCESSORS[target].registers
+    return 4 * (of_a_lane * 64 * _SIDES if of_a_lane else _REGISTERS)  # an AMD wavefront has 64 lanes
+
+
 @dataclass(frozen=True)
 class Occupancy:
     """How many ``programs`` of ``warps`` each run at once, where ``most`` warps could run.

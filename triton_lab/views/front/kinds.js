@@ -3,6 +3,7 @@
 import { compilationOf, compiledOf } from "./compiled/card.js";
 import { costOf } from "./compiled/cost.js";
 import { passesOf } from "./compiled/passes.js";
+import { productOf } from "./compiled/product.js";
 import { stagesOf } from "./compiled/stages.js";
 import { trafficOf, transactionsOf } from "./compiled/transactions.js";
 import { drawingOf } from "./drawing/drawing.js";
@@ -64,6 +65,7 @@ export const KINDS = {
   passes: passesOf,
   pipeline: pipelineOf,
   prediction: predictionOf,
+  product: productOf,
   ragged: raggedOf,
   stages: stagesOf,
   steps: stepsOf,

@@ -46,8 +46,8 @@ const isTranslation = (own) => Array.isArray(own) && own.length > 0 && /** @type
 /** @param {string} text @returns {string[] | null} */
 const translationsOf = (text) => (catalogue && Object.hasOwn(catalogue.texts, text) ? catalogue.texts[text] : null);
 
-/** The text with its places filled in. @param {string} text @param {Values} values */
-const withValues = (text, values) => text.replace(/\{(\w+)\}/g, (place, /** @type {string} */ name) => (Object.hasOwn(values, name) ? String(values[name]) : place));
+/** The text with its places filled in: also of a sentence that Python has translated. @param {string} text @param {Values} values */
+export const withValues = (text, values) => text.replace(/\{(\w+)\}/g, (place, /** @type {string} */ name) => (Object.hasOwn(values, name) ? String(values[name]) : place));
 
 /**
  * A text in the chosen language, with its places filled in. The text is a literal.

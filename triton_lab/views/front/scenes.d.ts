@@ -979,6 +979,28 @@ export interface PredictionScene {
   parts: Record<string, Scene>;
 }
 
+/** The product of A (m, k) and B (k, n). ``sizes``: m, n and k; ``tile``: rows and columns; ``program``: its tile. ``heights`` and ``widths`` are what a tile may have. ``matrices`` and ``roof`` are the drawings without what the tile changes. ``boxes``: x, y, width and height of A, B and C, and ``hues`` the colours of their parts; ``axes``: left, right, low and high of the roofline as powers of ten. ``peak`` is in flop/s, ``memory`` in bytes a second, ``registers`` in bytes. ``says``: the sentences, with places for numbers. */
+export interface ProductScene {
+  kind: "product";
+  sizes: [number, number, number];
+  itemsize: number;
+  tile: [number, number];
+  program: [number, number];
+  heights: number[];
+  widths: number[];
+  matrices: DrawingScene;
+  boxes: [number, number, number, number][];
+  hues: string[];
+  roof: DrawingScene;
+  axes: [number, number, number, number];
+  peak: number;
+  memory: number;
+  registers: number;
+  headings: string[];
+  says: Record<string, string>;
+  notes: string[];
+}
+
 export interface ProgramLine {
   text: string;
   part: number | null;
@@ -1533,6 +1555,7 @@ export type Scene =
   | PassesScene
   | PipelineScene
   | PredictionScene
+  | ProductScene
   | RaggedScene
   | StagesScene
   | StepsScene

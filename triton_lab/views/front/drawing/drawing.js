@@ -8,7 +8,7 @@ import { themeOf } from "./theme.js";
 import { tr } from "../localization.js";
 
 const HALO = 0.4; // pixels around letters for each point of their size, as in `drawing_figure.py`
-const LEAST = 0.7; // of its size, at which a picture's words can be read
+export const LEAST = 0.7; // of its size, at which a picture's words can be read
 
 /**
  * The `d` of a line through points; curved: Bézier curves of three points each.

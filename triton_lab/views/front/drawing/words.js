@@ -99,3 +99,32 @@ export function accessWord(kind) {
   const words = { load: tr("load"), store: tr("store"), atomic: tr("atomic") };
   return Object.hasOwn(words, kind) ? words[/** @type {keyof typeof words} */ (kind)] : kind;
 }
+
+/**
+ * Three digits, or all before the point, as `messages.three_digits` has them: what lies between two goes to the even one.
+ * @param {number} value
+ */
+export function threeDigits(value) {
+  if (value >= 999.5) {
+    const whole = Math.round(value);
+    return (whole - value === 0.5 && whole % 2 ? whole - 1 : whole).toLocaleString("en-US");
+  }
+  const digits = value.toPrecision(60).replace(/^0\.0*|\.|e.*/g, ""); // all that there are
+  const up = Number(value.toPrecision(3));
+  if (!/^..[02468]50*$/.test(digits)) return String(up);
+  return String(Number((up - 10 ** (Math.floor(Math.log10(value)) - 2)).toPrecision(3)));
+}
+
+/** Three digits and a prefix, before a unit: `1.5 T`. @param {number} value */
+export function siOf(value) {
+  const sizes = /** @type {const} */ ([["P", 1e15], ["T", 1e12], ["G", 1e9], ["M", 1e6], ["k", 1e3]]);
+  const found = sizes.find(([, size]) => value >= size * 0.9995);
+  return found ? `${threeDigits(value / found[1])} ${found[0]}` : `${threeDigits(value)} `;
+}
+
+/** `96 KiB`: three digits and a unit. @param {number} count */
+export function sizeInWords(count) {
+  const sizes = /** @type {const} */ ([["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]);
+  const found = sizes.find(([, size]) => count >= size);
+  return found ? `${threeDigits(count / found[1])} ${found[0]}` : countOf(count, "byte");
+}

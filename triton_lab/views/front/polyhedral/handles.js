@@ -1,6 +1,7 @@
 /** Handles on the domain: a line for each loop whose tiles it bounds; one knob moves it, the other leans it (a skew). */
 
 import { make } from "../drawing/dom.js";
+import { dragged, knobOf } from "../drawing/knob.js";
 import { tr } from "../localization.js";
 import { MOST_FACTOR, skewedRows } from "./moved.js";
 
@@ -195,36 +196,19 @@ function extentOf(stage) {
 /** @param {HTMLElement} node @param {Spot} at */
 const putAt = (node, { x, y }) => Object.assign(node.style, { left: `${x}px`, top: `${y}px` });
 
-/** A knob that arrow keys move, too; Home and Page Up are far. @param {string} kind @param {string} name @param {(step: number, far: boolean) => void} move */
-function knob(kind, name, move) {
-  const steps = /** @type {Record<string, [number, boolean]>} */ ({ ArrowRight: [1, false], ArrowUp: [1, false], ArrowLeft: [-1, false], ArrowDown: [-1, false], Home: [-1, true], PageUp: [1, true] });
-  return make("button", {
-    type: "button", class: kind, role: "slider", "aria-label": name, title: name,
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      const step = steps[event.key];
-      if (!step || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-      event.preventDefault();
-      event.stopPropagation();
-      move(...step);
-    },
-  });
-}
+/** @type {Record<string, [number, boolean]>} how far each key goes; Home and Page Up are far */
+const STEPS = { ArrowRight: [1, false], ArrowUp: [1, false], ArrowLeft: [-1, false], ArrowDown: [-1, false], Home: [-1, true], PageUp: [1, true] };
+
+/** A knob that arrow keys move, too. @param {string} kind @param {string} name @param {(step: number, far: boolean) => void} move */
+const knob = (kind, name, move) => knobOf(kind, name, STEPS, ([step, far]) => move(step, far));
 
 /** @param {HTMLElement} node @param {import("./stage.js").DomainStage} stage @param {(x: number, y: number) => void} to in units */
 function dragging(node, stage, to) {
   const plane = /** @type {import("./geometry.js").Plane} */ (stage.view);
-  node.addEventListener("pointerdown", (event) => {
-    event.stopPropagation();
-    node.setPointerCapture(event.pointerId);
-  });
-  node.addEventListener("pointermove", (event) => {
-    event.stopPropagation();
-    if (!node.hasPointerCapture(event.pointerId)) return;
+  dragged(node, (event) => {
     const corner = stage.node.getBoundingClientRect();
     to((event.clientX - corner.left - plane.left) / plane.unit, (plane.down - (event.clientY - corner.top)) / plane.unit);
   });
-  // A click on a knob picks no instance under it.
-  node.addEventListener("click", (event) => event.stopPropagation());
 }
 
 /**

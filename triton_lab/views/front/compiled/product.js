@@ -17,7 +17,7 @@ import { tr, withValues } from "../localization.js";
 // As in `product_drawing.py`, `tiled_product_view.py` and `roofline.py`.
 const RULES = { closest: 4, most: 64 };
 const ROOF = { wide: 560, high: 240, left: 70, top: 18, mark: 9, step: 17 };
-const APART = 14; // pixels of the picture from the knob on a tile to the one at its corner
+const APART = 14; // pixels of the page from the knob on a tile to the one at its corner
 
 /**
  * What moves, in bytes, in tiles of so many rows and columns: loaded of A and B, and in all.
@@ -102,7 +102,8 @@ export function productOf(scene) {
     place.replaceChildren(svgOf({ ...matrices, items: [...matrices.items, ...marks.items] }, themeOf(node)));
     const [left, top, wide, tall] = marks.tile;
     const middle = [left + wide / 2, top + tall / 2];
-    const end = [Math.max(left + wide, middle[0] + APART), Math.max(top + tall, middle[1] + APART)];
+    const apart = (APART * matrices.width) / (place.clientWidth || matrices.width);
+    const end = [Math.max(left + wide, middle[0] + apart), Math.max(top + tall, middle[1] + apart)];
     for (const [knob, [x, y]] of /** @type {[HTMLElement, number[]][]} */ ([[mover, middle], [sizer, end]])) {
       Object.assign(knob.style, { left: `${(100 * x) / matrices.width}%`, top: `${(100 * y) / matrices.height}%` });
     }

@@ -46,7 +46,7 @@ def row_maximum_kernel(x_ptr, out_ptr, columns, MENDED: tl.constexpr, BLOCK: tl.
 @plant(row_maximum_kernel, "masked-reduction", "out_ptr", programs=[1], shown=True)
 def maximum_of_negative_numbers(mended: bool) -> None:
     """`other=0` is greater than all elements of row 1."""
-    x = torch.stack([numbers(20), numbers(20) - 2])
+    x = torch.stack([torch.arange(20.0), torch.arange(20.0) - 20])
     row_maximum_kernel[(2,)](x, torch.zeros(2), 20, MENDED=mended, BLOCK=32)
 
 
@@ -65,7 +65,7 @@ def unmasked_attention_kernel(q_ptr, k_ptr, out_ptr, keys, MENDED: tl.constexpr,
 @plant(unmasked_attention_kernel, "masked-reduction", "out_ptr", programs=[0])
 def keys_past_the_end_have_a_weight(mended: bool) -> None:
     """The score of a key that is masked off is 0, and its weight is exp(0 - maximum)."""
-    unmasked_attention_kernel[(1,)](numbers(16, 16), numbers(11, 16), torch.zeros(16), 11, MENDED=mended, SIDE=16)
+    unmasked_attention_kernel[(1,)](numbers(16, 16) / 4, numbers(11, 16), torch.zeros(16), 11, MENDED=mended, SIDE=16)
 
 
 @triton.jit

@@ -1,7 +1,4 @@
-"""Relation: masked-off lanes of loads add nothing to the sums, extremes and products of lanes that were read.
-
-Where a finding says that they do, it is not said again.
-"""
+"""Relation: masked-off lanes of loads add nothing to the sums, extremes and products of lanes that were read."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triton_lab.launch.checks.rules.masked_reduction import MaskedReductionRule
 from triton_lab.launch.explanation.relation import BROKEN, HELD, MOST, Relation
 from triton_lab.localization import _
 
@@ -23,9 +19,8 @@ KIND = "masked lanes"
 def relations(run: ObservedRun) -> Iterator[Relation]:
     """One relation for each reduction and product that masked-off lanes reach."""
     ops = {op.index: op for op in run.values.plan.walk()}
-    told = {finding.op for finding in run.launch.findings if finding.kind == MaskedReductionRule.kind}
     for index, terms in sorted(run.masked.terms.items()):
-        if not terms.results or index in told:
+        if not terms.results:
             continue
         line = run.values.line(ops[index])
         name = "tl.dot" if ops[index].name == "tt.dot" else _("the reduction")

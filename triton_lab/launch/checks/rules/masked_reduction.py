@@ -46,7 +46,7 @@ _MEND = N_(
     'tl.where(mask, x, float("-inf")) for a maximum.'
 )
 # Of rounding, which another value of a masked-off lane may change: relative, by the bytes of a float.
-_ROUNDING = {8: 1e-9, 4: 1e-3, 2: 3e-2, 1: 0.3}
+_ROUNDING = {8: 1e-9, 4: 1e-4, 2: 3e-2, 1: 0.3}
 
 
 class MaskedReductionRule(Rule):

@@ -9,6 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
+from tests.planted import masked_reductions
 from tests.planted.aliasing import scale_kernel
 from tests.planted.bounds_pointers import table_load_kernel, table_store_kernel
 from tests.planted.refused import gather_kernel
@@ -263,6 +264,17 @@ BY_KIND: dict[str, list[Run]] = {
     "unused-load": each(
         "reads", _weighted(read_later_kernel), _all(("plain", "again", "condition", "mask", "carried", "atomic"))
     ),
+    "masked-reduction": [
+        run
+        for kernel in (
+            masked_reductions.from_zero_on,
+            masked_reductions.over_a_border_of_zeros,
+            masked_reductions.maximum_that_cancels,
+            masked_reductions.greatest_of_absolute_values,
+            masked_reductions.mean_of_table_rows,
+        )
+        for run in each(kernel.__name__, kernel, (3, 50, 100, 127, 128))
+    ],
     "wrong-axis": each("centres", centred, _all(_CENTRES, (16, 32, 64))),
     "lost-precision": each("sums", summed_in_float32, [(d, n) for d in _FLOATS for n in (50, 64, 100, 128, 200)]),
     "spilt-byte": each("clamps", clamped, (50, 100, 128, 200, 256)),

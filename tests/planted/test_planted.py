@@ -35,7 +35,7 @@ from tests.planted.plant import every_plant as all_plants
 from triton_lab.interpreter.kernel_errors import KernelError
 
 # Notes that no innocent gets, either.
-NOTES = ("alias", "nan-comparison", "unused-load", "wrong-axis")
+NOTES = ("alias", "masked-reduction", "nan-comparison", "unused-load", "wrong-axis")
 PLANTS = planted()
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")
 

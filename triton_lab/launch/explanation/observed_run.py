@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.observers import together
 from triton_lab.launch.comparison.launch_results import before, read, tensors
-from triton_lab.launch.explanation.element_sources import ElementSources, MaskedTerms
+from triton_lab.launch.explanation.element_sources import ElementSources
 from triton_lab.launch.explanation.observed_values import ObservedValues
 from triton_lab.launch.explanation.stored_values import KernelValues
+from triton_lab.launch.propagation.masked_terms import MaskedTerms
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
@@ -56,8 +57,7 @@ class ObservedRun:
                 )
             )
         was = before(launch)
-        combines = {op.index: values.combines(op) for op in values.plan.walk() if op.name == "tt.reduce"}
-        sources, masked = ElementSources(launch, MOST_LANES), MaskedTerms(launch, combines)
+        sources, masked = ElementSources(launch, MOST_LANES), MaskedTerms(launch)
         observed = ObservedValues(wanted, MOST_VALUES)
         watching = together([sources, masked, observed])
         memory = replay(launch, observer=watching, access_observer=watching)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function
+from triton_lab.ir.reductions import combined_by
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.types import Type
 from triton_lab.launch.propagation.element_functions import inside_of_others
@@ -101,18 +102,13 @@ class PlanValues:
             op = self.flow.maker.get(value)
         return value
 
-    def combines(self, op: Op) -> str:
-        """What a reduction or a scan does with its elements: the name of the one operation of its function, or ""."""
-        names = [one.name for one in op.walk() if one is not op and not one.name.endswith(".return")]
-        return names[0] if len(names) == 1 and len(op.operands) == 1 else ""
-
     def is_sum(self, op: Op) -> bool:
         """Whether it reduces by adding."""
-        return op.name == "tt.reduce" and self.combines(op) in traits.ADDITIONS
+        return op.name == "tt.reduce" and combined_by(op) in traits.ADDITIONS
 
     def extreme(self, op: Op) -> int:
         """1 if it reduces to a maximum, -1 to a minimum, else 0."""
-        return traits.of(self.combines(op)).extreme if op.name == "tt.reduce" else 0
+        return traits.of(combined_by(op)).extreme if op.name == "tt.reduce" else 0
 
     def constants(self, ops: Collection[Op]) -> Iterator[float]:
         """The numbers of the constants among the operations."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value as Held
-from triton_lab.ir import Op, Type, traits
+from triton_lab.ir import Op, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.effects import operands_of
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
+from triton_lab.ir.reductions import combined_by, neutral
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
 from triton_lab.launch.comparison.mutations.ir_query import (
     behind,
@@ -136,11 +136,10 @@ def _without(launch: Launch, load: Op, reductions: Sequence[Op]) -> tuple[tuple[
     found = []
     for op in reductions:
         function = function_of(launch, op)
-        inner = [one.name for one in op.regions[0].blocks[0].ops[:-1]]
-        type = function.types[op.operands[0]]
-        if len(inner) != 1 or inner[0] not in _NEUTRAL or mask not in visible(function, op):
+        name = combined_by(op)
+        number = neutral(name, function.types[op.operands[0]]) if name else None
+        if number is None or mask not in visible(function, op):
             return ()
-        number = _as(_NEUTRAL[inner[0]], type)
         found.append((op.index, _chosen(mask, number)))
     return tuple(found)
 
@@ -156,19 +155,3 @@ def _chosen(mask: int, neutral: float) -> Edit:
         return [other, chosen, *with_operand(0, chosen.results[0])(editor, op)]
 
     return edit
-
-
-# The neutral element of a reduction, by what it does.
-_NEUTRAL = {
-    trait.name: {"+": 0.0, "*": 1.0}.get(trait.symbol, -trait.extreme * math.inf)
-    for trait in traits.TRAITS.values()
-    if trait.commutative and trait.numbers and (trait.extreme or trait.symbol in ("+", "*"))
-}
-
-
-def _as(value: float, type: Type) -> float:
-    """The value; for integers, the largest and the smallest number replace the infinities."""
-    if type.is_integer and math.isinf(value):
-        largest: int = (1 << (type.bits - 1)) - 1
-        return largest if value > 0 else -largest - 1
-    return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +22,10 @@ class PlacesObserver(Observer, Protocol):
         self, types: Sequence[Type], op: Op, programs: NDArray[Any], pointer: Any, mask: Any, shape: tuple[int, ...]
     ) -> None:
         """``op`` will access a block of ``shape`` in each of ``programs``; ``types`` are those of its function."""
+
+    def alike(self, kept: dict[Hashable, Any]) -> None:
+        """All that was told is what was told before with the same ``kept``, except where memory lies. The observer may
+        keep there what it finds out."""
 
     def stored(self, op: Op, reachable: Reachable, dtype: np.dtype[Any], is_last: bool) -> None:
         """The launch has run: what ``op`` stored is in memory, if it ``is_last`` to store there."""

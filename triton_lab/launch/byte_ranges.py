@@ -57,9 +57,11 @@ class Ranges:
     @classmethod
     def joined(cls, parts: Iterable[Bounds]) -> Ranges:
         """The union of all parts, which are any objects with ``start`` and ``stop``."""
-        known = list(parts)
+        known = [part for part in parts if len(part.start)]
         if not known:
             return NOTHING
+        if len(known) == 1 and isinstance(known[0], Ranges):
+            return known[0]
         return cls.of(np.concatenate([part.start for part in known]), np.concatenate([part.stop for part in known]))
 
     def __len__(self) -> int:
@@ -145,6 +147,8 @@ class Ranges:
         other = other.near(self)
         if not len(self) or not len(other):
             return NOTHING if inside else self
+        if len(self) == len(other) == 1 and bool(other.start[0] <= self.start[0] and self.stop[0] <= other.stop[0]):
+            return self if inside else NOTHING
         low = int(min(self.start[0], other.start[0]))
         high = int(max(self.stop[-1], other.stop[-1]))
         if len(self) + len(other) >= _MANY and high - low <= _DENSE * (len(self) + len(other)):

@@ -14,6 +14,7 @@ import triton_lab as lab
 from tests.native.fuzz import same_accesses, told
 from triton_lab.examples import all_examples
 from triton_lab.examples.example import Example
+from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.native import engine
 from triton_lab.native.runtime import observed_launch
@@ -96,11 +97,11 @@ def test_the_memory_is_that_of_an_unobserved_launch() -> None:
 
 def test_an_interrupt_of_the_walk_leaves_no_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(machine: Any, observer: Any, of: Any) -> None:
-        walk(machine, observer, of)
+        tell(machine, observer, of)
         raise KeyboardInterrupt
 
-    walk = observed_launch._walk
-    monkeypatch.setattr(observed_launch, "_walk", stopped)
+    tell = observed_launch._tell
+    monkeypatch.setattr(observed_launch, "_tell", stopped)
     x, out = torch.rand(100), torch.zeros(100)
     with lab.limits(engine="native"), lab.record() as launches, pytest.raises(KeyboardInterrupt):
         added[(1,)](x, x, out, 100, BLOCK=128)
@@ -133,3 +134,40 @@ def test_the_events_of_several_batches_are_numpys() -> None:
     (events, *_rest) = native.events.values()
     assert len(events) > 1 and same_accesses(native, numpy)
     assert np.concatenate([event.programs for event in events]).tolist() == list(range(1024))
+
+
+def test_a_repeated_launch_has_the_accesses_of_its_own_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    @triton.jit
+    def summed(x, y, out, n, BLOCK: tl.constexpr):
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+    walks: list[Any] = []
+
+    def counted(*given: Any) -> None:
+        walks.append(given)
+        walk(*given)
+
+    walk = observed_launch._walk
+    monkeypatch.setattr(observed_launch, "_walk", counted)
+    kept: list[Any] = []  # so that no tensor takes the place of another
+    for count, expected in ((300, 1), (300, 1), (290, 2), (300, 2), (290, 2)):
+        x, y, out = torch.rand(count), torch.rand(count), torch.zeros(count)
+        kept.append((x, y, out))
+        native, numpy = (
+            recorded(lambda x=x, y=y, out=out: summed[(3,)](x, y, out, len(x), BLOCK=128), on)[0]
+            for on in ("native", "numpy")
+        )
+        assert same_accesses(native, numpy) and told(native) == told(numpy)
+        assert len(walks) == expected
+        assert torch.equal(out, x + y)
+
+
+def test_a_repeated_launch_that_strays_is_stopped() -> None:
+    x, short = torch.rand(5000), torch.zeros(4999)
+    recorded(lambda: added[(5,)](x, x, torch.zeros(5000), 5000, BLOCK=1024), "native")
+    (launch,) = recorded(lambda: added[(5,)](x, x, torch.zeros(5000), 5000, BLOCK=1024), "native")
+    assert not launch.findings
+    with lab.limits(engine="native"), lab.record() as launches, pytest.raises(KernelError):
+        added[(5,)](x, x, short, 5000, BLOCK=1024)
+    assert [found.kind for found in launches[0].findings] == ["out-of-bounds"]

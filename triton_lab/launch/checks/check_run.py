@@ -15,6 +15,7 @@ from triton_lab.launch.checks.analysis.finding_values import with_values
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.ignore_comments import without_ignored
 from triton_lab.launch.checks.rule import WholeRule, rules
+from triton_lab.launch.checks.silent_rules import SilentRules
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.fix_policy import FixPolicy
 from triton_lab.launch.diagnosis.severity import SEVERITIES
@@ -37,19 +38,25 @@ FIXES = FixPolicy(
 def check(launch: Recorded, part: bool = False) -> Verdict:
     """Run all checks: the findings of ``launch``, by severity, then by line, and what could not be checked.
 
-    Graver rules are checked first. For a ``part`` of a launch, rules about the whole launch are left out.
+    Graver rules are checked first. For a ``part`` of a launch, rules about the whole launch are left out, and so are
+    the `SilentRules` of a launch.
     """
     gathering = Gathering()
     if is_cut_short(launch):
         gathering.left_out(_("everything after that point"), _("the launch was stopped in a loop"))
+    silent = SilentRules() if part else SilentRules.of(launch)
     summary = LaunchSummary(launch) if launch.tape is None else Evidence(launch, launch.tape)
-    for rule in RULES.values():
-        what, found = translated(rule.subject), gathering.findings
-        if isinstance(rule, WholeRule):
-            if not part:
+    for kind, rule in RULES.items():
+        found = gathering.findings
+        if kind in silent.kinds and not found:
+            continue
+        with silent.learning(launch, kind, gathering):
+            what = translated(rule.subject)
+            if isinstance(rule, WholeRule):
+                if not part:
+                    gathering.run(what, partial(rule.check, summary, found))
+            elif isinstance(summary, Evidence):
                 gathering.run(what, partial(rule.check, summary, found))
-        elif isinstance(summary, Evidence):
-            gathering.run(what, partial(rule.check, summary, found))
     summary.close()
     if launch.tape is not None and launch.tape.dropped:
         races, reads = (translated(RULES[kind].subject) for kind in ("race", "uninitialized"))

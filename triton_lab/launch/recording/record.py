@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import warnings
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.backend.plugin import launcher
@@ -20,13 +18,11 @@ from triton_lab.backend.targets.loop_and_memory_limits import limits
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Plan, effects
-from triton_lab.launch.access_footprint import hull, runs
 from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.checks.check_run import watchers
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording import last_launch, snapshot
-from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.forked_launches import Forked
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
 from triton_lab.launch.recording.launch_site import launch_site
@@ -37,6 +33,7 @@ from triton_lab.launch.recording.uninitialized_memory import FreshMemory
 from triton_lab.launch.recording.unrecordable import refused
 from triton_lab.launch.recording.watched_trials import WatchedTrials
 from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.recording.written_bytes import written_bytes
 from triton_lab.launch.replay.instrumented_copy import Surroundings
 from triton_lab.launch.source_lines import SourceLines
 from triton_lab.localization import _
@@ -47,7 +44,6 @@ if TYPE_CHECKING:
 # The default bounds in bytes: for a launch's memory and accesses, and for all launches of a record.
 MAX_BYTES = 256 << 20
 MAX_TOTAL_BYTES = 512 << 20
-_MOST_RUNS = 1 << 16
 
 
 class LaunchNotRecorded(UserWarning):
@@ -190,21 +186,11 @@ def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot, t
 
 
 def _written(tape: Tape, plan: Plan) -> Ranges:
-    """The bytes that the launch wrote of the memory that was unwritten before; all of these if accesses were dropped.
-
-    Large scattered writes are left out: they take long to sort, and their bytes rarely look like poison.
-    """
+    """The bytes that the launch wrote; all that were unwritten before if accesses were dropped."""
     if tape.dropped:
         return tape.fresh
-    found = []
-    unwritten = tape.fresh
-    writing = {op.index for op in plan.walk() if effects.writes(op)}
-    for op, events in tape.events.items():
-        _unused, _unused, itemsize = tape.kinds[op]
-        for event in events if op in writing else ():
-            if _is_small(event) and unwritten.meets(*hull(event, itemsize)):
-                found.append(runs(event, itemsize))
-    return Ranges.joined(found)
+    writing = {op.index for op in plan.walk() if effects.writes(op)} & tape.events.keys()
+    return Ranges.joined(written_bytes(op, tape.events[op], tape.kinds[op][2], tape.shared) for op in writing)
 
 
 def _bytes(call: LaunchCall, start: int, stop: int) -> NDArray[Any]:
@@ -213,11 +199,6 @@ def _bytes(call: LaunchCall, start: int, stop: int) -> NDArray[Any]:
     assert region is not None
     data: NDArray[Any] = region.data[start - region.start : stop - region.start]
     return data
-
-
-def _is_small(event: AccessEvent) -> bool:
-    lane_by_lane = isinstance(event.pointer, np.ndarray) or isinstance(event.mask, np.ndarray)
-    return len(event.programs) * (math.prod(event.shape) if lane_by_lane else 1) <= _MOST_RUNS
 
 
 def described(

@@ -99,12 +99,14 @@ class Snapshot:
     """The arguments' values and a copy of each region's bytes, or in ``missing`` the reason why there is none.
 
     ``owners`` has for each argument the start addresses of the regions that it may point into (None: any region).
+    ``reads`` counts how often the bytes were asked for.
     """
 
     arguments: tuple[Value, ...]
     regions: tuple[SavedRegion, ...]
     owners: tuple[tuple[int, ...] | None, ...]
     missing: str = ""
+    reads: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -112,6 +114,7 @@ class Snapshot:
 
     def held(self, start: int, stop: int) -> Array:
         """The saved bytes at addresses ``start .. stop - 1`` of one region. Raises LookupError without one."""
+        self.reads += 1
         for held in self.regions:
             if held.start <= start and stop <= held.start + len(held.data):
                 return held.data[start - held.start : stop - held.start]
@@ -150,6 +153,7 @@ class Snapshot:
 
     def memory(self, instead: tuple[Ranges, int] | None = None) -> Memory:
         """A new memory with the saved bytes at their addresses; ``instead`` as in `SavedRegion.region`."""
+        self.reads += 1
         if self.missing:
             raise CannotReplay(self.missing)
         return Memory([held.region(instead) for held in self.regions])

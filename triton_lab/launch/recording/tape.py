@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,13 @@ from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import AccessFault, KernelError, StepLimit
 from triton_lab.interpreter.machine import Limits
-from triton_lab.interpreter.memory_access import pieces_of
 from triton_lab.interpreter.memory_regions import Reachable
 from triton_lab.ir import Op, Plan, Type, effects
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.nonfinite import finite
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.recording.written_bytes import Shared, left_finite
 from triton_lab.localization import _
 from triton_lab.messages import count
 
@@ -38,7 +38,9 @@ class Tape(Watcher):
     Bytes for which no write was seen before the launch are in one of three sets: ``unwritten`` are uninitialised if
     they still hold the poison, ``blank`` are known to be uninitialised, and for ``unknown`` it cannot be decided.
     ``unverified`` is the memory that was found by its address alone. ``stopped`` is the operation that stopped the
-    launch, with its event: it changed nothing, and is not in ``events``.
+    launch, with its event: it changed nothing, and is not in ``events``. ``shared`` is common to the launches that
+    touch the same places, wherever their memory lies: what depends on the places alone is found out once. None: that is
+    not known.
 
     Once ``room`` bytes are full, nothing more is recorded: the tape then holds the launch up to some moment, without
     gaps, and ``dropped`` counts the later accesses; all of them if it ``is_lost`` which ones were made.
@@ -67,6 +69,7 @@ class Tape(Watcher):
         self.steps: int | None = None
         self.dropped = 0
         self.is_lost = False
+        self.shared: Shared = None
         self._count = 0
         self.room = self._room = room
         self._programs: Array | None = None
@@ -84,16 +87,28 @@ class Tape(Watcher):
     ) -> None:
         self._note(types, op, programs, pointer, mask, shape, None)
 
+    def alike(self, kept: dict[Hashable, Any]) -> None:
+        self.shared = kept
+
     def stored(self, op: Op, reachable: Reachable, dtype: np.dtype[Any], is_last: bool) -> None:
         events = self.events.get(op.index, [])
         if dtype.kind in "iub" or not (events or self.dropped):
             return
-        programs = np.concatenate([event.programs for event in events]) if events else np.empty(0, np.int64)
         # Of several values in one place only the last is left, and those that were dropped are not found.
-        is_known = is_last and not self.dropped and len(np.unique(programs)) == len(programs)
-        is_known = is_known and all(_are_lanes_apart(event, dtype) for event in events)
-        if not is_known or not all(_left_finite(event, reachable, dtype) for event in events):
+        is_known = is_last and not self.dropped and self._are_apart(op, dtype)
+        if not is_known or not left_finite(op.index, events, self.shared, reachable, dtype):
             self.strange.add(op.index)
+
+    def _are_apart(self, op: Op, dtype: np.dtype[Any]) -> bool:
+        """Whether no two lanes of a program store to one element; False if that would have to be looked for."""
+        known = {} if self.shared is None else self.shared
+        key = "apart", op.index
+        if key not in known:
+            events = self.events[op.index]
+            programs = np.concatenate([event.programs for event in events])
+            once = len(np.unique(programs)) == len(programs)
+            known[key] = once and all(_are_lanes_apart(event, dtype) for event in events)
+        return bool(known[key])
 
     def forget(self, is_lost: bool = False) -> None:
         self.is_lost = is_lost
@@ -101,6 +116,7 @@ class Tape(Watcher):
         self.events.clear()
         self.kinds.clear()
         self.strange.clear()
+        self.shared = None
         self._count = 0
         self._room, self._programs = self.room, None
 
@@ -239,12 +255,6 @@ def _are_lanes_apart(event: AccessEvent, dtype: np.dtype[Any]) -> bool:
     """Whether no two lanes of a program store to one element; False if that would have to be looked for."""
     pointer = event.pointer
     return isinstance(pointer, AffineBlock) and are_lanes_apart(pointer.strides, pointer.shape, dtype.itemsize)
-
-
-def _left_finite(event: AccessEvent, reachable: Reachable, dtype: np.dtype[Any]) -> bool:
-    """Whether what a store has left in memory is finite."""
-    found = pieces_of(reachable, event.pointer, event.mask, dtype, event.shape, "store")
-    return all(bool(finite(piece.view[piece.index]).all()) for piece in found)
 
 
 def _stored_finite(frame: Frame, op: Op, values: Array | None) -> bool:

@@ -200,7 +200,7 @@ class FreshMemory:
 
 def _inside(known: dict[int, tuple[int, Ranges]], extents: Iterable[tuple[int, int]]) -> Ranges:
     parts = []
-    for low, high in extents:
+    for low, high in extents if known else ():
         inside = Ranges.of([low], [high])
         parts += [left & inside for start, (size, left) in list(known.items()) if start < high and low < start + size]
     return Ranges.joined(parts)

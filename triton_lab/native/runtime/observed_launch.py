@@ -2,7 +2,8 @@
 
 The NumPy engine walks the kernel's `whole_outline` in the batches that it would run the kernel in, and tells the
 observer of each access, which lies in its memory: so the observer gets what NumPy's run would give it, in its order.
-Then machine code computes the values.
+Then machine code computes the values. A launch that differs from an earlier one only in where its memory lies is not
+walked again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from triton_lab.interpreter.ops.memory import as_mask, as_pointer
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of, writes
 from triton_lab.native.analysis.address_slice import Outline, whole_outline
+from triton_lab.native.runtime.known_places import KnownPlaces, PlacesMemory
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.bound_plan import Executable
@@ -45,7 +47,7 @@ def run(machine: Machine, observer: PlacesObserver, of: Outline, values: Callabl
     observer afterwards if the values were computed. What ``values`` raises is raised.
     """
     try:
-        _walk(machine, observer, of)
+        _tell(machine, observer, of)
     except KernelError:
         observer.forget()
         return False
@@ -68,8 +70,28 @@ def run(machine: Machine, observer: PlacesObserver, of: Outline, values: Callabl
     return True
 
 
-def _walk(machine: Machine, observer: PlacesObserver, of: Outline) -> None:
-    """Raises KernelError, at the first access that would fail."""
+def _tell(machine: Machine, observer: PlacesObserver, of: Outline) -> None:
+    """Tell of all accesses, from memory or by a walk. Raises KernelError, at the first access that would fail."""
+    memory = PlacesMemory.of(machine.executable, of)
+    key = None if memory.roots is None else memory.roots.key(machine)
+    if memory.roots is None or key is None:
+        _walk(machine, observer, of)
+        return
+    places = memory.launches.get(key)
+    if places is not None:
+        places.tell(machine, observer, memory.roots)
+    else:
+        places = KnownPlaces(memory.roots.origins(machine))
+        _walk(machine, observer, of, places)
+        places.steps = machine.steps
+        if not places.fits:
+            return
+        memory.keep(key, places)
+    observer.alike(places.kept)
+
+
+def _walk(machine: Machine, observer: PlacesObserver, of: Outline, places: KnownPlaces | None = None) -> None:
+    """Raises KernelError, at the first access that would fail. The accesses are added to ``places``."""
     types = machine.executable.plan.kernel.types
 
     def mark(frame: Frame, op: Op) -> None:
@@ -82,6 +104,8 @@ def _walk(machine: Machine, observer: PlacesObserver, of: Outline) -> None:
         kind = "store" if writes(known.op) else "load"
         pieces_of(machine.memory_for(known.op), where, mask, dtype_of(pointee), type.shape, kind)
         observer.touched(types, known.op, frame.programs, where, mask, type.shape)
+        if places is not None:
+            places.add(known.op, frame.programs, where, mask, type.shape)
 
     limits = dataclasses.replace(machine.limits, batch=machine.batch_size())
     walking = Machine(of.executable, machine.arguments, machine.grid, Memory([]), limits=limits, marks=mark)

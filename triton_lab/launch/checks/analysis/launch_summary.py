@@ -36,11 +36,13 @@ class LaunchSummary:
     def __init__(self, launch: Recorded) -> None:
         self.launch = launch
         self._made: dict[Callable[[Any], Any], tuple[Any, Exception | None]] = {}
+        self._readers: set[Callable[[Any], Any]] = set()
         self._read: dict[str, Ranges] = {}
 
     def close(self) -> None:
         """Release the values that checks share: they refer back to this summary, and so keep the launch's memory."""
         self._made.clear()
+        self._readers.clear()
         self._read.clear()
 
     @property
@@ -90,12 +92,21 @@ class LaunchSummary:
         return other_failures(self.launch, error)
 
     def once(self, make: Callable[[Self], Made]) -> Made:
-        """What ``make`` finds in this launch, found once for all rules; raises what it raised."""
+        """What ``make`` finds in this launch, found once for all rules; raises what it raised.
+
+        If it has read memory, each rule that asks for it counts as a reader.
+        """
+        snapshot = self.launch.snapshot
         if make not in self._made:
+            before = 0 if snapshot is None else snapshot.reads
             try:
                 self._made[make] = make(self), None
             except Exception as error:  # each rule that needs it says why it could not check
                 self._made[make] = None, error
+            if snapshot is not None and snapshot.reads > before:
+                self._readers.add(make)
+        elif snapshot is not None and make in self._readers:
+            snapshot.reads += 1
         made, failed = self._made[make]
         if failed is not None:
             raise failed

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from types import FrameType
 
-from triton_lab.localization import N_, _, ngettext, nouns, translated
+from triton_lab.localization import N_, _, alone, ngettext, nouns, translated
 
 _ACCESSES = {"load": N_("load"), "store": N_("store"), "atomic": N_("atomic")}
 
@@ -43,7 +43,7 @@ def number(value: int) -> str:
 
 def noun(count: int, one: str, many: str = "") -> str:
     """``one`` if ``count`` is 1, else its plural: ``many``, or ``one`` with an s."""
-    return nouns(one, many or f"{one}s", count).rpartition("|")[2].strip()
+    return alone(one, nouns(one, many or f"{one}s", count))
 
 
 def _counted(count: int, one: str, many: str = "") -> str:

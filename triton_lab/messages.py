@@ -102,6 +102,18 @@ def seconds_text(seconds: float) -> str:
     return f"{three_digits(seconds / 1e-9)} ns" if seconds else "0 µs"
 
 
+def spread(low: float, high: float) -> str:
+    """The least and the greatest of several times, behind another: `` (4.8 µs to 5.1 µs)``; empty if they are equal."""
+    if low == high:
+        return ""
+    return _(" ({low} to {high})").format(low=seconds_text(low), high=seconds_text(high))
+
+
+def of_all(some: int, every: int) -> str:
+    """``2 of 6``."""
+    return _("{some} of {every}").format(some=number(some), every=number(every))
+
+
 def significant(value: float) -> str:
     """A measured number with three digits, or a whole number below a million: ``2``, ``0.25``, ``1.19e-07``."""
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else f"{value:.3g}"

@@ -19,11 +19,11 @@ def draw_card(step: Step) -> Drawing:
     """The table: hit or miss and why, the key, and its ingredients."""
     drawing = Drawing(width=WIDTH)
     colour = "good" if step.hit and not step.stale else "error" if step.stale else "warning"
-    badge = "HIT" if step.hit else "MISS"
+    badge = _("HIT") if step.hit else _("MISS")
     drawing.add(
         Rectangle(0, 0, 46, 20, colour, colour, 0.14, radius=5),
         DrawnText(23, 10, badge, style.TEXT, colour, "center", bold=True),
-        DrawnText(56, 10, f"hash {step.key[:16]}", style.TEXT, "ink", mono=True),
+        DrawnText(56, 10, _("hash {key}").format(key=step.key[:16]), style.TEXT, "ink", mono=True),
     )
     y = 34.0
     for line in textwrap.wrap(reason(step), 66):
@@ -46,7 +46,7 @@ def _left_out(step: Step, name: str) -> bool:
 def _ingredient(drawing: Drawing, y: float, name: str, text: str, there: str | None, left_out: bool) -> float:
     lines = [(line, "ink") for line in _clipped(text)]
     if there is not None:
-        lines += [(line, "warning") for line in _clipped(f"nearest: {there}")]
+        lines += [(line, "warning") for line in _clipped(_("nearest: {text}").format(text=there))]
     if left_out:
         lines.append((_("left out of the hash"), "error"))
     height = LINE * len(lines) + 8

@@ -148,7 +148,8 @@ def alone(text: str, own: str) -> str:
     """``own``, the translation of ``text``, where no number stands before it.
 
     Chinese has a measure word between a number and a noun. The noun's translation has it before a ``|``, and here it is
-    left out. (A text that has a ``|`` itself is no noun.)
+    left out: ``个|元素``. Before ``||`` stands a noun that is another word behind a number: ``次||时间`` for three
+    times, and for the time. (A text that has a ``|`` itself is no noun.)
     """
     return own if "|" in text or "|" not in own else own.rpartition("|")[2].strip()
 
@@ -159,7 +160,7 @@ def all_translated(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def nouns(one: str, many: str, count: int) -> str:
-    """`ngettext` for nouns that the functions of `messages` are called with, with the measure word (see `alone`)."""
+    """`ngettext` for nouns that the functions of `messages` are called with, with a measure word (see `alone`)."""
     if not _loaded:
         use()
     if _catalogue is None:

@@ -47,8 +47,9 @@ def noun(count: int, one: str, many: str = "") -> str:
 
 
 def _counted(count: int, one: str, many: str = "") -> str:
-    """The noun behind a number: Chinese has a measure word there, which a translation puts before a ``|``."""
-    return nouns(one, many or f"{one}s", count).replace("|", "")
+    """The noun behind a number: Chinese has a measure word there (see `localization.alone`)."""
+    own = nouns(one, many or f"{one}s", count)
+    return own.partition("||")[0] if "||" in own else own.replace("|", "")
 
 
 def count(count: int, one: str, many: str = "") -> str:

@@ -9,6 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from triton_lab.compiled.cost.cost import SHARES
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.compiled.roofline import roofline
 from triton_lab.views.drawing import style
@@ -33,7 +34,7 @@ def cost_pieces(view: CostView) -> list[Drawing]:
         lines([(line, "ink") for line in facts], mono=True),
         spaced(roofline(view.roof)),
         *paragraphs([str(view.roof)], "ink"),
-        *paragraphs([f"Figures: {view.roof.gpu.source}."]),
+        *paragraphs([_("Figures: {source}.").format(source=view.roof.gpu.source)]),
         spaced(listing(view)),
     ]
 

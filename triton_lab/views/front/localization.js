@@ -70,10 +70,14 @@ function formOf(one, many, count) {
 }
 
 /**
- * A noun behind a number. Chinese has a measure word there, which a translation puts before a `|`.
+ * A noun behind a number. Chinese has a measure word there, which a translation puts before a `|`; before `||` stands a
+ * noun that is another word there.
  * @param {string} one @param {string} many @param {number} count
  */
-export const countedNoun = (one, many, count) => formOf(one, many, count).replace("|", "");
+export function countedNoun(one, many, count) {
+  const own = formOf(one, many, count);
+  return own.includes("||") ? own.slice(0, own.indexOf("||")) : own.replace("|", "");
+}
 
 /** A noun without a number, or before it. @param {string} one @param {string} many @param {number} count */
 export const nounAlone = (one, many, count) => trn(one, many, count);
@@ -83,7 +87,7 @@ export const nounAlone = (one, many, count) => trn(one, many, count);
  * no noun.)
  * @param {string} text @param {string} own
  */
-const alone = (text, own) => (text.includes("|") || !own.includes("|") ? own : own.slice(own.indexOf("|") + 1).trim());
+const alone = (text, own) => (text.includes("|") || !own.includes("|") ? own : own.slice(own.lastIndexOf("|") + 1).trim());
 
 /**
  * `tr` for a text in which nodes stand: the pieces in their order.

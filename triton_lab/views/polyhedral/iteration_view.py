@@ -119,7 +119,7 @@ class IterationView(View):
                 )
             )
         if self.picture.tiles:
-            told.append(f"tiles: {len(self.picture.tiles)}")
+            told.append(_("tiles: {count}").format(count=len(self.picture.tiles)))
         return "\n".join([*told, str(self.schedule.scop), str(self.schedule)])
 
     @property

@@ -58,11 +58,11 @@ GLUED = {
     "launch": 18,
     "lazy": 53,
     "native": 46,
-    "notebook": 54,
+    "notebook": 26,
     "polyhedral": 57,
     "remote": 7,
     "testing": 15,
-    "views": 46,
+    "views": 45,
     "views/launch": 12,
 }  # fmt: skip
 

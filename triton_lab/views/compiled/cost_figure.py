@@ -27,7 +27,7 @@ MOST_CHARACTERS = 78
 
 def cost_pieces(view: CostView) -> list[Drawing]:
     """All pieces, from the facts to the lines."""
-    width = max(len(name) for name, _ in view.facts())
+    width = max(len(name) for name, _value in view.facts())
     facts = [line for name, value in view.facts() for line in _fact(name, value, width)]
     return [
         title(view.title()),

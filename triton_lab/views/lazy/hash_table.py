@@ -30,7 +30,7 @@ def draw_card(step: Step) -> Drawing:
         drawing.add(DrawnText(0, y, line, style.TEXT, "error" if step.stale else "ink"))
         y += LINE
     y += 6
-    there = {name: text for name, _, text in step.nearest.differences} if step.nearest else {}
+    there = {name: text for name, _here, text in step.nearest.differences} if step.nearest else {}
     for name in step.ingredients.names():
         # If the operations differ, all else does too: then only they are worth comparing.
         other = there.get(name) if "ops" not in there or name == "ops" else None

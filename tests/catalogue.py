@@ -154,7 +154,7 @@ def outside(file: sources.Source) -> Iterator[tuple[int, str]]:
 
 
 def glued(file: sources.Source) -> Iterator[tuple[int, str]]:
-    """F-strings outside of the catalogue in which a word stands beside a place, ``f"stored: {name}"``, with their lines.
+    """F-strings outside of the catalogue in which a word stands beside a place, ``f"stored: {name}"``, by line.
 
     Another language can neither translate the word nor choose its place.
     """

@@ -30,6 +30,8 @@ from triton_lab.localization import DOMAIN, catalogues
 MARKS = {"_": 1, "N_": 1, "ngettext": 2}  # how many of the first arguments are texts
 # The functions of `messages` that take a noun, and its place among the arguments. Its plural may come behind it.
 NOUNS = {"count": 1, "noun": 1, "span": 2, "numbered": 2, "has": 2, "rounded": 1, "in_all": 1, "all_of": 1}
+# A single word, and no part of a name, a path, a call or a number.
+WORD = re.compile(r"(?<![\w.%@/(\[{<-])[A-Za-z]?[a-z]{2,}(?![\w=(\[{/>-]|\.\w)")
 PROSE = re.compile(r"(?:[A-Za-z][A-Za-z'-]*[,:;]? +){3}[A-Za-z]")
 
 
@@ -151,6 +153,19 @@ def outside(file: sources.Source) -> Iterator[tuple[int, str]]:
             yield getattr(node, "lineno", 0), text
 
 
+def glued(file: sources.Source) -> Iterator[tuple[int, str]]:
+    """F-strings outside of the catalogue in which a word stands beside a place, ``f"stored: {name}"``, by line.
+
+    Another language can neither translate the word nor choose its place.
+    """
+    marked = {id(each) for call in marks(file) for argument in call.args for each in ast.walk(argument)}
+    for node in file.nodes:
+        if isinstance(node, ast.JoinedStr) and id(node) not in marked:
+            text = "".join(literal(each) or "{}" for each in node.values)
+            if WORD.search(text):
+                yield node.lineno, text
+
+
 def outside_of_script(script: str) -> Iterator[tuple[int, str]]:
     """Strings and templates of four words and more that a script does not mark, each with its line."""
     return ((line, text) for line, text in scripts.unmarked(script) if PROSE.search(text))
@@ -196,7 +211,7 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.left:
         for file in sources.python():
-            for line, text in outside(file) if room(file) == asked.left else ():
+            for line, text in sorted({*outside(file), *glued(file)}) if room(file) == asked.left else ():
                 print(f"{file.name}:{line}: {text!r}")
         for name, script in scripts.files():
             for line, text in outside_of_script(script) if scripts.room(name) == asked.left else ():

@@ -61,3 +61,8 @@ def left(text: str) -> str:
 def is_english(text: str) -> bool:
     """Whether words stand outside of all brackets."""
     return bool(_WORDS.search(left(text)))
+
+
+def words(text: str) -> set[str]:
+    """The single words that stand outside of all brackets."""
+    return set(catalogue.WORD.findall(left(text)))

@@ -25,6 +25,7 @@ __all__ = [
     "N_",
     "_",
     "all_translated",
+    "alone",
     "browser_texts",
     "follow",
     "language",
@@ -128,7 +129,7 @@ def _(text: str) -> str:
 
 def ngettext(one: str, many: str, count: int) -> str:
     """`_` for a text with a number: ``one`` for a single thing, else ``many``, by the rules of the chosen language."""
-    return nouns(one, many, count)
+    return alone(one, nouns(one, many, count))
 
 
 def N_(text: str) -> str:
@@ -140,7 +141,17 @@ def translated(text: str) -> str:
     """The translation of a text that `N_` marks."""
     if not _loaded:
         use()
-    return text if _catalogue is None or not text else _catalogue.gettext(text)
+    return text if _catalogue is None or not text else alone(text, _catalogue.gettext(text))
+
+
+def alone(text: str, own: str) -> str:
+    """``own``, the translation of ``text``, where no number stands before it.
+
+    Chinese has a measure word between a number and a noun. The noun's translation has it before a ``|``, and here it is
+    left out: ``个|元素``. Before ``||`` stands a noun that is another word behind a number: ``次||时间`` for three
+    times, and for the time. (A text that has a ``|`` itself is no noun.)
+    """
+    return own if "|" in text or "|" not in own else own.rpartition("|")[2].strip()
 
 
 def all_translated(texts: Iterable[str]) -> tuple[str, ...]:
@@ -149,7 +160,7 @@ def all_translated(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def nouns(one: str, many: str, count: int) -> str:
-    """`ngettext` for nouns that the functions of `messages` are called with."""
+    """`ngettext` for nouns that the functions of `messages` are called with, with a measure word (see `alone`)."""
     if not _loaded:
         use()
     if _catalogue is None:

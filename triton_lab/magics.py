@@ -180,7 +180,7 @@ def _engine(name: str = "") -> None:
 
     if name:
         limits(engine=checked(name))
-    print(f"engine:  {engine()}")
+    print(_("engine:  {engine}").format(engine=engine()))
     if not name:
         print(engines())
 

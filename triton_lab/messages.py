@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from types import FrameType
 
-from triton_lab.localization import N_, _, ngettext, nouns, translated
+from triton_lab.localization import N_, _, alone, ngettext, nouns, translated
 
 _ACCESSES = {"load": N_("load"), "store": N_("store"), "atomic": N_("atomic")}
 
@@ -43,12 +43,13 @@ def number(value: int) -> str:
 
 def noun(count: int, one: str, many: str = "") -> str:
     """``one`` if ``count`` is 1, else its plural: ``many``, or ``one`` with an s."""
-    return nouns(one, many or f"{one}s", count).rpartition("|")[2].strip()
+    return alone(one, nouns(one, many or f"{one}s", count))
 
 
 def _counted(count: int, one: str, many: str = "") -> str:
-    """The noun behind a number: Chinese has a measure word there, which a translation puts before a ``|``."""
-    return nouns(one, many or f"{one}s", count).replace("|", "")
+    """The noun behind a number: Chinese has a measure word there (see `localization.alone`)."""
+    own = nouns(one, many or f"{one}s", count)
+    return own.partition("||")[0] if "||" in own else own.replace("|", "")
 
 
 def count(count: int, one: str, many: str = "") -> str:
@@ -100,6 +101,18 @@ def seconds_text(seconds: float) -> str:
         if seconds >= 0.9995 * size:  # else rounding gives 1,000 of the next smaller unit
             return f"{three_digits(seconds / size)} {unit}"
     return f"{three_digits(seconds / 1e-9)} ns" if seconds else "0 µs"
+
+
+def spread(low: float, high: float) -> str:
+    """The least and the greatest of several times, behind another: `` (4.8 µs to 5.1 µs)``; empty if they are equal."""
+    if low == high:
+        return ""
+    return _(" ({low} to {high})").format(low=seconds_text(low), high=seconds_text(high))
+
+
+def of_all(some: int, every: int) -> str:
+    """``2 of 6``."""
+    return _("{some} of {every}").format(some=number(some), every=number(every))
 
 
 def significant(value: float) -> str:

@@ -25,7 +25,10 @@ def lines(heard: Heard) -> Iterator[tuple[str, str]]:
         if found.known:
             continue
         finding = found.finding
-        yield f"{place(found)}: {finding.severity}: {finding.message} [{finding.kind}]", finding.severity
+        yield (
+            f"{place(found)}: {messages.noun(1, finding.severity)}: {finding.message} [{finding.kind}]",
+            finding.severity,
+        )
         for line in more(found):
             yield f"  {line}", ""
     for doubt in doubts(heard):
@@ -44,7 +47,7 @@ def doubts(heard: Heard) -> Iterator[str]:
     for what, count in heard.unchecked.items():
         yield f"{what} ({messages.count(count, 'launch', 'launches')})"
     for unseen in heard.unseen:
-        yield f"not checked: {unseen}"
+        yield _("not checked: {what}").format(what=unseen)
 
 
 def more(found: SessionFinding) -> Iterator[str]:
@@ -53,7 +56,7 @@ def more(found: SessionFinding) -> Iterator[str]:
     # The source line without the indent that all excerpts have.
     yield from (line.removeprefix("  ") for line in finding.excerpt)
     if finding.values_text:
-        yield f"values: {finding.values_text}"
+        yield _("values: {values}").format(values=finding.values_text)
     yield from (*finding.orders, finding.hint, *finding.fix_lines)
     yield seen(found)
 
@@ -122,11 +125,13 @@ def summary(heard: Heard) -> str:
     """The summary: ``3 launches of 1 kernel: 1 error, 2 warnings, no notes``."""
     kernels = len({line.kernel for line in heard.lines})
     launches = messages.count(len(heard.lines), "launch", "launches")
-    found = [messages.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in SEVERITIES]
+    none = {"error": _("no errors"), "warning": _("no warnings"), "note": _("no notes")}
+    found = [messages.count(heard.count(one), one) if heard.count(one) else none[one] for one in SEVERITIES]
     if not heard.lines:
         return _("no launch was checked")
     known = sum(one.known for one in heard.findings)
-    found += [f"{messages.count(known, 'known finding')} left out"] if known else []
+    left = _("{findings} left out").format(findings=messages.count(known, "known finding"))
+    found += [left] if known else []
     return _("{launches} of {kernels}: {found}").format(
         launches=launches, kernels=messages.count(kernels, "kernel"), found=", ".join(found)
     )

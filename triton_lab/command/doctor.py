@@ -129,7 +129,9 @@ def _gpu() -> Iterator[Checked]:
             _("torch was built for {built} and finds no device").format(built=built),
             _("If you have a GPU, check its driver."),
         )
-    yield Checked("target gpu", "note", f"none: {why}", _("No GPU is needed. {remedy}").format(remedy=remedy))
+    yield Checked(
+        "target gpu", "note", _("none: {why}").format(why=why), _("No GPU is needed. {remedy}").format(remedy=remedy)
+    )
 
 
 def _compilers() -> Iterator[Checked]:
@@ -229,9 +231,9 @@ def _extension() -> Iterator[Checked]:
         )
     elif sound != "OK":
         remedy = _("Its parts do not fit this JupyterLab. For more, run jupyter labextension list.")
-        yield Checked("extension", "missing", f"{theirs}, not OK", remedy)
+        yield Checked("extension", "missing", _("{version}, not OK").format(version=theirs), remedy)
     else:
-        yield Checked("extension", "ok", f"{theirs}, enabled")
+        yield Checked("extension", "ok", _("{version}, enabled").format(version=theirs))
 
 
 def _course() -> Iterator[Checked]:

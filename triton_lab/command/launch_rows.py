@@ -12,6 +12,7 @@ from triton_lab import messages
 from triton_lab.command.session_log import LaunchLine
 from triton_lab.command.terminal import STYLES
 from triton_lab.launch.diagnosis.severity import ERROR, counted
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,7 +34,9 @@ class TableRow:
     def number(self) -> str:
         """The numbers of the launches: ``7``, or ``7 to 99``."""
         last = self.lines[-1].number
-        return str(self.first.number) if len(self.lines) == 1 else f"{self.first.number} to {last}"
+        if len(self.lines) == 1:
+            return str(self.first.number)
+        return _("{low} to {high}").format(low=self.first.number, high=last)
 
     def grid(self) -> str:
         return ", ".join(map(str, self.first.grid))
@@ -44,7 +47,7 @@ class TableRow:
 
     def findings(self) -> str:
         """The findings of each: ``1 error, 2 notes``; "" if there are none."""
-        failed = ["failed"] if self.first.failed and not self.first.severities.get(ERROR) else []
+        failed = [_("failed")] if self.first.failed and not self.first.severities.get(ERROR) else []
         return ", ".join(filter(None, [*failed, counted(self.first.severities)]))
 
 
@@ -54,7 +57,7 @@ def rows(lines: Sequence[LaunchLine]) -> Iterator[TableRow]:
     def looks(line: LaunchLine) -> object:
         return line.kernel, line.grid, line.target, line.failed, dict(line.severities), line.drawn
 
-    for _, group in groupby(lines, looks):
+    for _looks, group in groupby(lines, looks):
         equal = list(group)
         if len(equal) < FOLDED or equal[0].drawn:
             yield from (TableRow([line]) for line in equal)
@@ -65,7 +68,8 @@ def rows(lines: Sequence[LaunchLine]) -> Iterator[TableRow]:
 def left_out(some: Sequence[TableRow]) -> str:
     """The launches in rows that are left out: ``960 more launches: 500 of add, 460 of softmax``."""
     kernels = Counter(line.kernel for row in some for line in row.lines)
-    told = [f"{messages.number(count)} of {kernel}" for kernel, count in kernels.most_common(5)]
+    said = _("{count} of {kernel}")
+    told = [said.format(count=messages.number(count), kernel=kernel) for kernel, count in kernels.most_common(5)]
     others = messages.and_others(len(kernels) - len(told))
     return f"{messages.count(kernels.total(), 'more launch', 'more launches')}: {', '.join(told)}{others}"
 

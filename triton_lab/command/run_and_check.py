@@ -104,9 +104,10 @@ def _outcome(left: ScriptRemains, heard: Heard) -> ScriptOutcome:
     interrupted = left.signal == signal.SIGINT or bool(ended and ended["interrupted"])
     failure, remark = "" if ended is None else str(ended["failure"]), ""
     if left.signal and not interrupted:
-        failure = f"its process {how}"
+        failure = _("its process {how}").format(how=how)
     elif not failure and left.code:
-        failure = f"exit code {left.code}" if ended is not None else f"its process {how}"
+        ended_so, died = _("exit code {code}").format(code=left.code), _("its process {how}").format(how=how)
+        failure = ended_so if ended is not None else died
     elif ended is None and not left.code:
         remark = _("the script's process {how}; all its launches until then were checked").format(how=how)
     found = bool(ended and ended["found"])
@@ -162,7 +163,8 @@ def _write_page(page: Path, heard: Heard, script: Script, outcome: ScriptOutcome
 
     text = made(heard, script, "; ".join(filter(None, (outcome.failure, outcome.incomplete))))
     page.write_text(text, encoding="utf-8")
-    warn(f"wrote {console_report.path(str(page))} ({len(text.encode()) / 1e6:.1f} MB)")
+    size = f"{len(text.encode()) / 1e6:.1f}"
+    warn(_("wrote {path} ({size} MB)").format(path=console_report.path(str(page)), size=size))
 
 
 def check(
@@ -229,7 +231,8 @@ def check(
         write(sys.stdout, made)
         _warn_of_unwritten(output, error)
         return FAILED
-    warn(f"{console_report.summary(heard)}; wrote {console_report.path(str(output))}")
+    path = console_report.path(str(output))
+    warn(_("{summary}; wrote {path}").format(summary=console_report.summary(heard), path=path))
     return code
 
 

@@ -180,7 +180,8 @@ def _of_notebook(name: str, source: bytes) -> str:
     try:
         found = json.loads(source)
     except (ValueError, RecursionError) as error:
-        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        at = _("line {line}: {text}")
+        where = at.format(line=error.lineno, text=error.msg) if isinstance(error, json.JSONDecodeError) else str(error)
         return _("'{name}' is not a readable notebook: its JSON is invalid ({where})").format(name=name, where=where)
     if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
         return _("'{name}' is not a readable notebook: it has no cells").format(name=name)

@@ -20,6 +20,7 @@ import click
 
 from triton_lab.command.launch_journal import VARIABLE, Journal, JournalPlace, Tally, open_journal
 from triton_lab.command.run_script import Script, ScriptEnd, run
+from triton_lab.localization import _
 from triton_lab.processes import linux
 
 if TYPE_CHECKING:
@@ -145,9 +146,9 @@ def failed(ended: ScriptEnd) -> str:
     if ended.error is None or ended.code == 0:
         return ""
     if isinstance(ended.error, SystemExit):
-        return f"exit code {ended.code}"
+        return _("exit code {code}").format(code=ended.code)
     if isinstance(ended.error, KeyboardInterrupt):
-        return "interrupted"
+        return _("interrupted")
     said = traceback.format_exception_only(ended.error)[-1].strip()
     try:
         from triton_lab.notebook.mistakes.error_hints import hint_for

@@ -179,7 +179,7 @@ def heard_of(told: Iterable[JournalReading]) -> Heard:
                 case "unseen":
                     heard.unseen.append(data["what"])
         for launched in begun.values():
-            where = "" if one.how == "script" else f" in process {one.process}"
+            where = "" if one.how == "script" else _(" in process {number}").format(number=one.process)
             why = _("the launch {launched}{where} began, but its process ended before the launch was checked").format(
                 launched=launched, where=where
             )

@@ -15,6 +15,7 @@ from triton_lab.compiled.front_end import Request
 from triton_lab.compiled.resource_facts import Metadata, metadata_of
 from triton_lab.compiled.user_sources import Source
 from triton_lab.localization import _
+from triton_lab.messages import count
 from triton_lab.providers import provided
 from triton_lab.rich_display import RichDisplay
 
@@ -273,7 +274,8 @@ class Difference:
         first, second = (told_apart(one) for one in (self.before, self.after))
         told = [name for name in {**first, **second} if first.get(name) != second.get(name)]
         if not told:
-            return f"{self.before.target} before", f"{self.after.target} after"
+            before, after = _("{target} before"), _("{target} after")
+            return before.format(target=self.before.target), after.format(target=self.after.target)
         names = (", ".join(one[name] for name in told if one.get(name)) for one in (first, second))
         one, other = (
             name if name.startswith(each.target) else f"{each.target}, {name}"
@@ -328,8 +330,8 @@ def told_apart(one: Compiled) -> dict[str, str]:
     return {
         "kernel": one.kernel,
         "target": one.target,
-        "warps": f"{held.warps} warps" if held.warps > 1 else "1 warp",
-        "stages": f"{held.stages} stages" if held.stages > 1 else "1 stage",
+        "warps": count(held.warps, "warp"),
+        "stages": count(held.stages, "stage"),
         **{name: f"{name}={value}" for name, value in one.constants.items()},
         **{name: f"{name}={value}" for name, value in one.options.items() if name not in ("num_warps", "num_stages")},
     }

@@ -19,6 +19,7 @@ from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
 from triton_lab.compiled.explanations import operation
 from triton_lab.compiled.front_end import Request
 from triton_lab.localization import _
+from triton_lab.messages import count
 
 MOST_BYTES = 128 << 20  # of the compiler's dump
 MOST_LINES = 400  # of one pass's diff
@@ -91,11 +92,11 @@ class Passes(list[Pass]):
         return [one for one in self if one.ops.get(op, (0, 0))[1] > one.ops.get(op, (0, 0))[0]]
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("", "pass", "time", "changed")]
+        rows: list[tuple[str, ...]] = [("", _("pass"), _("time"), _("changed"))]
         for number, one in enumerate(self):
             time = "" if one.seconds is None else f"{one.seconds * 1000:.1f} ms"
             grown = [f"{name} {before} → {after}" for name, (before, after) in one.ops.items()][:4]
-            changed = ", ".join(grown) or _("order, attributes or operands") if one.changed else "nothing"
+            changed = ", ".join(grown) or _("order, attributes or operands") if one.changed else _("nothing")
             rows.append((str(number or ""), one.name, time, changed))
         return "\n".join([*aligned(rows), *([_("the rest was too long")] if self.cut else [])])
 
@@ -202,7 +203,7 @@ def _diff(before: Sequence[str], after: Sequence[str]) -> str:
     """The lines in which two modules differ, with two around them; values match by their use, not their number."""
     if len(before) * len(after) > COMPARED:
         told = [
-            f"- {len(before):,} lines",
+            _("- {before} lines").format(before=f"{len(before):,}"),
             _("+ {after} lines: too much changed for a line-by-line comparison").format(after=f"{len(after):,}"),
         ]
         return "\n".join(told)
@@ -217,4 +218,6 @@ def _diff(before: Sequence[str], after: Sequence[str]) -> str:
             else:
                 found += [f"-{line}" for line in before[low:high]] + [f"+{line}" for line in after[second:last]]
     left = len(found) - MOST_LINES
-    return "\n".join([*found[:MOST_LINES], *([f"… {left:,} more lines"] if left > 0 else [])])
+    return "\n".join(
+        [*found[:MOST_LINES], *([_("… {lines}").format(lines=count(left, "more line"))] if left > 0 else [])]
+    )

@@ -64,13 +64,13 @@ class Metadata:
             if value is not None:
                 yield name, f"{value:,}{unit}"
             elif name in self.unknown:
-                yield name, f"not known: {self.unknown[name]}"
-        yield "warps", f"{self.warps} of {count(self.lanes, 'lane')}"
+                yield name, _("not known: {why}").format(why=self.unknown[name])
+        yield "warps", _("{warps} of {lanes}").format(warps=self.warps, lanes=count(self.lanes, "lane"))
         yield "stages", str(self.stages)
         if self.ctas > 1:
             yield _("CTAs of a cluster"), str(self.ctas)
         if "instructions" in self.unknown:
-            yield "instructions", f"not known: {self.unknown['instructions']}"
+            yield "instructions", _("not known: {why}").format(why=self.unknown["instructions"])
             return
         yield "instructions", f"{sum(self.opcodes.values()):,}"
         yield from ((f"  {name}", f"{count:,}") for name, count in self.instructions.items())

@@ -46,7 +46,7 @@ class ValueBuffer:
         self.memory, self.gone = None, why
 
     def __str__(self) -> str:
-        return f"buffer {self.number}" + (f" ({self.name})" if self.name else "")
+        return _("buffer {number}").format(number=self.number) + (f" ({self.name})" if self.name else "")
 
 
 class Meter:

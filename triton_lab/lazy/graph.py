@@ -20,6 +20,7 @@ import torch
 from triton_lab import messages
 from triton_lab.lazy.buffer import ValueBuffer
 from triton_lab.lazy.index_maps import Map
+from triton_lab.localization import _
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,11 @@ class ProgramLine:
         if messages.cell(self.file):  # a cell's file name has no meaning for the user
             place = messages.place(self.file, self.line)
         else:
-            place = f"line {self.line}" if self.file.startswith("<") else f"{Path(self.file).name}:{self.line}"
+            place = (
+                _("line {number}").format(number=self.line)
+                if self.file.startswith("<")
+                else f"{Path(self.file).name}:{self.line}"
+            )
         return place + (f": {text}" if text else "")
 
 

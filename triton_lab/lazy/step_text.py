@@ -19,18 +19,19 @@ def describe(step: Step) -> str:
             operations=counted(len(step.traced.ops), "operation"), ops=len(step.graph.ops)
         )
         + _indented(str(step.graph)),
-        f"hash {step.key[:16]} of\n" + _indented("\n".join(recipe(step))),
-        "donors\n" + _indented("\n".join(donations(step)) or "no inputs"),
-        "buffers before\n" + _indented("\n".join(map(_seen, step.before)) or "none"),
-        "buffers after\n" + _indented("\n".join(map(_seen, step.after)) or "none"),
-        "kernels\n" + _indented(step.executable.source or _("none: every output is an unchanged input")),
+        _("hash {key} of").format(key=step.key[:16]) + "\n" + _indented("\n".join(recipe(step))),
+        _("donors") + "\n" + _indented("\n".join(donations(step)) or _("no inputs")),
+        _("buffers before") + "\n" + _indented("\n".join(map(_seen, step.before)) or _("none")),
+        _("buffers after") + "\n" + _indented("\n".join(map(_seen, step.after)) or _("none")),
+        _("kernels") + "\n" + _indented(step.executable.source or _("none: every output is an unchanged input")),
     ]
     return "\n\n".join(parts)
 
 
 def verdict(step: Step) -> str:
     """Hit or miss, and why, in a sentence or two."""
-    return f"step {step.number}: {'hit' if step.hit else 'miss'}. {reason(step)}"
+    told = _("step {number}: hit. {reason}") if step.hit else _("step {number}: miss. {reason}")
+    return told.format(number=step.number, reason=reason(step))
 
 
 def reason(step: Step) -> str:
@@ -41,12 +42,10 @@ def reason(step: Step) -> str:
             "this step's ({inputs2}), because the hash leaves the donors out."
         ).format(inputs=_inputs(step.executable.donors), inputs2=_inputs(step.donors))
     if step.hit:
-        return "Nothing was compiled."
+        return _("Nothing was compiled.")
     count, known = step.executable.fresh, len(step.executable.kernels) - step.executable.fresh
-    told = f"{counted(count, 'kernel')} compiled"
-    if known:
-        told += f", {known} already compiled"
-    return f"{told}. {why(step.nearest)}"
+    told = _("{kernels} compiled, {known} already compiled. {why}") if known else _("{kernels} compiled. {why}")
+    return told.format(kernels=counted(count, "kernel"), known=known, why=why(step.nearest))
 
 
 def why(nearest: Nearest | None) -> str:
@@ -111,11 +110,11 @@ def _called(sight: BufferState) -> str:
 
 
 def _inputs(indices: tuple[int, ...]) -> str:
-    return ", ".join(f"in{index}" for index in indices) or "none"
+    return ", ".join(f"in{index}" for index in indices) or _("none")
 
 
 def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else _("{names} and {last}").format(names=", ".join(names[:-1]), last=names[-1])
 
 
 def _clipped(text: str) -> str:

@@ -12,7 +12,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.polyhedral.core.integer_points import relation_points, set_points
 from triton_lab.polyhedral.core.isl_effort import OPERATIONS, TooHard, answered, effort, series
 from triton_lab.polyhedral.core.loop_tree import path, time_text
@@ -24,6 +24,7 @@ _KINDS: dict[tuple[str, str], Kind] = {
     ("read", "write"): "anti",
     ("write", "write"): "output",
 }
+KINDS: dict[Kind, str] = {"flow": N_("flow"), "anti": N_("anti"), "output": N_("output")}  # in words
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +100,7 @@ class Dependence:
 
     def __str__(self) -> str:
         vector = ", ".join(str(c) for c in self.vector)
-        apart = f"distance ({vector})" if self.common else _("no loop in common")
+        apart = _("distance ({vector})").format(vector=vector) if self.common else _("no loop in common")
         return f"{self._what}, {apart}"
 
     def __repr__(self) -> str:
@@ -110,7 +111,9 @@ class Dependence:
 
     @property
     def _what(self) -> str:
-        return f"{self.kind} {self.source} → {self.target} on {self.array}"
+        return _("{kind} {source} → {target} on {array}").format(
+            kind=translated(KINDS[self.kind]), source=self.source, target=self.target, array=self.array
+        )
 
 
 def _distance(deltas: isl.Set, position: int) -> int | str:
@@ -129,7 +132,7 @@ def _distance(deltas: isl.Set, position: int) -> int | str:
 
 def order_map(scop: StaticPart, statement: str) -> isl.Map:
     """When each instance of ``statement`` runs in the order of the source."""
-    with effort(f"when {statement} runs"):
+    with effort(_("when {statement} runs").format(statement=statement)):
         return isl.Map(time_text(scop.tree, statement, scop[statement].iterators, scop.parameters))
 
 

@@ -36,7 +36,10 @@ class Pictured:
             return self.plot().bundle()
         except ValueError as reason:
             words = self._in_words()
-            return {**words, "text/plain": f"{words['text/plain']}\nnot drawn: {reason}"}, {}
+            return {
+                **words,
+                "text/plain": _("{text}\nnot drawn: {reason}").format(text=words["text/plain"], reason=reason),
+            }, {}
 
     def _display_(self) -> View | str:
         """The same for marimo, which then shows what this returns."""
@@ -44,7 +47,7 @@ class Pictured:
             self._refuse_many()
             return self.plot()
         except ValueError as reason:
-            return f"{self._in_words()['text/plain']}\nnot drawn: {reason}"
+            return _("{text}\nnot drawn: {reason}").format(text=self._in_words()["text/plain"], reason=reason)
 
 
 def refuse_many(scop: StaticPart) -> None:

@@ -11,12 +11,12 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.localization import _
+from triton_lab.localization import _, translated
 from triton_lab.polyhedral.core.integer_points import relation_points
 from triton_lab.polyhedral.core.isl_effort import TooHard, answered, effort, series
 from triton_lab.polyhedral.core.loop_tree import Tree, path, time_text
 from triton_lab.polyhedral.core.static_part import StaticPart
-from triton_lab.polyhedral.dependence import Dependence
+from triton_lab.polyhedral.dependence import KINDS, Dependence
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +99,7 @@ def _violations(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree)
     for dependence in dependences:
         yield from answered(
             _("whether the order respects {kind} {source} → {target}").format(
-                kind=dependence.kind, source=dependence.source, target=dependence.target
+                kind=translated(KINDS[dependence.kind]), source=dependence.source, target=dependence.target
             ),
             partial(_broken, tree, dependence, times[dependence.source], times[dependence.target]),
         )

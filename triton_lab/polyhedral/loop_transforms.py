@@ -31,8 +31,8 @@ def find(tree: Tree, name: str, statement: str | None = None) -> Loop:
     if not found and (place := re.fullmatch(r"t(\d+)", name)):
         found = [loop for loop in _at_depth(tree, int(place[1])) if statement is None or statement in statements(loop)]
     if not found:
-        there = ", ".join(dict.fromkeys(loop.name for loop in every_loop(tree))) or "none"
-        around = f" around {statement}" if statement else ""
+        there = ", ".join(dict.fromkeys(loop.name for loop in every_loop(tree))) or _("none")
+        around = _(" around {statement}").format(statement=statement) if statement else ""
         raise ValueError(
             _("there is no loop {name}{around}; loops: {there}").format(name=name, around=around, there=there)
         )

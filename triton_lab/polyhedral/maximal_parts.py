@@ -109,8 +109,9 @@ class Maximal(Pictured):
             lines += [f"      ^ {reason}" for reason in reasons]
         for k, one in enumerate(self.parts):
             count = len(one.scop.statements)
-            around = f", with fixed {', '.join(one.around)}" if one.around else ""
-            lines.append(f"part {k}: {counted(count, 'statement')}{around}")
+            around = _(", with fixed {names}").format(names=", ".join(one.around)) if one.around else ""
+            told = _("part {number}: {statements}{around}")
+            lines.append(told.format(number=k, statements=counted(count, "statement"), around=around))
         return "\n".join(lines)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.localization import _
+from triton_lab.localization import _, translated
+from triton_lab.polyhedral.core.access_function import KINDS
 from triton_lab.polyhedral.display_mixin import Pictured, refuse_many
 from triton_lab.polyhedral.instances import Instances
 from triton_lab.polyhedral.schedule import Schedule
@@ -71,11 +72,15 @@ class Scop(Instances, Pictured):
         return str(self)
 
     def __str__(self) -> str:
-        parameters = f"parameters {', '.join(self.parameters)}\n" if self.parameters else ""
+        names = ", ".join(self.parameters)
+        parameters = _("parameters {names}\n").format(names=names) if names else ""
         parts = []
         for statement in self.statements:
-            lines = [f"{statement.name}: {statement.text}", f"  domain    {statement.domain.set}"]
-            lines += [f"  {a.kind:<9} {a.text}{_(', where data allows') if a.may else ''}" for a in statement.accesses]
-            lines.append(f"  schedule  {self.schedule.time_text(statement.name)}")
+            lines = [f"{statement.name}: {statement.text}", f"  {_('domain'):<9} {statement.domain.set}"]
+            lines += [
+                f"  {translated(KINDS[a.kind]):<9} {a.text}{_(', where data allows') if a.may else ''}"
+                for a in statement.accesses
+            ]
+            lines.append(f"  {_('schedule'):<9} {self.schedule.time_text(statement.name)}")
             parts.append("\n".join(lines))
         return parameters + "\n".join(parts)

@@ -16,7 +16,7 @@ from triton_lab.compiled.layouts.layout_conversion import Conversion, conversion
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed, LayoutKind, SharedLayout, TensorMemory
 from triton_lab.compiled.layouts.layout_parser import build, parse, types_of
-from triton_lab.compiled.layouts.linear_layout import Basis, Linear, part_name
+from triton_lab.compiled.layouts.linear_layout import Basis, Linear, counted_part, part_name
 from triton_lab.localization import _, translated
 from triton_lab.messages import count
 from triton_lab.providers import provided
@@ -264,9 +264,9 @@ class Layout(RichDisplay):
 
     def __str__(self) -> str:
         sizes = ", ".join(
-            count(size, part_name(name)) for name, size in self.linear.sizes.items() if name != "block" or size > 1
+            counted_part(size, name) for name, size in self.linear.sizes.items() if name != "block" or size > 1
         )
-        copies = f"; each element {count(self.copies, 'time')}" if self.copies > 1 else ""
+        copies = _("; each element {times}").format(times=count(self.copies, "time")) if self.copies > 1 else ""
         shape = " x ".join(map(str, self.shape))
         return _("{kind}, shape {shape}, {bits} an element: {sizes}{copies}\n{linear}").format(
             kind=self.kind, shape=shape, bits=count(self.bits, "bit"), sizes=sizes, copies=copies, linear=self.linear

@@ -14,7 +14,7 @@ from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import LayoutKind
 from triton_lab.compiled.layouts.layout_tile import HARDWARE
 from triton_lab.compiled.layouts.linear_layout import Ints, Linear, part_name
-from triton_lab.localization import _
+from triton_lab.localization import N_, _
 from triton_lab.messages import count, number
 from triton_lab.providers import provided
 from triton_lab.rich_display import RichDisplay
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from triton_lab.views.layouts.conversion_view import ConversionView
 
 Way: TypeAlias = Literal["nothing", "registers", "shuffles", "shared memory", "cluster"]
-NEAREST = ("same register", "same lane", "same warp", "same block", "other block")
+NEAREST = (N_("same register"), N_("same lane"), N_("same warp"), N_("same block"), N_("other block"))
 _WAYS: tuple[Way, ...] = ("registers", "shuffles", "shared memory", "cluster")
 
 

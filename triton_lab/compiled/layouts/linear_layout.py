@@ -35,6 +35,15 @@ def part_name(part: str) -> str:
     return _NAMES.get(part, part)
 
 
+def counted_part(size: int, part: str) -> str:
+    """``4 registers``: so many of a part of the hardware."""
+    if part == "register":
+        return count(size, "register")
+    if part in ("row", "column", "bank"):
+        return {"row": count(size, "row"), "column": count(size, "column"), "bank": count(size, "bank")}[part]
+    return count(size, part_name(part))
+
+
 @dataclass(frozen=True)
 class Linear:
     """A linear map from places to coordinates.

@@ -85,7 +85,7 @@ def _called(lines: StageLines, one: SourceLine, beside: SourceLine) -> str:
     """A line by its number, and by its function where that differs."""
     if one.function == beside.function:
         return str(one.line)
-    return f"{one.line} of {lines.sources[one.function].name}"
+    return _("{line} of {name}").format(line=one.line, name=lines.sources[one.function].name)
 
 
 def _takers(

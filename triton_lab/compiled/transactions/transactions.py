@@ -20,14 +20,18 @@ from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
 from triton_lab.launch.access import Access
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.execution_counts import Executed, depths, executed
-from triton_lab.localization import _
-from triton_lab.messages import count, number
+from triton_lab.localization import N_, _, all_translated
+from triton_lab.messages import access_noun, count, number
 
 # By the kind of access. The counter of the whole pipe also counts global memory's conflicts with L1's banks.
 CONFLICTS = {
     "load": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "store": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
 }
+
+_HEADINGS = (
+    N_("line"), N_("access"), N_("efficiency"), N_("requests"), N_("sectors"), N_("per request"), N_("moved as"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,26 +209,26 @@ class Transactions:
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """Rows of a table: a header, then a row for each access."""
-        yield "line", "access", "efficiency", "requests", "sectors", "per request", "moved as"
+        yield all_translated(_HEADINGS)
         for one in self.transfers:
             yield (
                 str(one.line),
-                f"{one.access.kind} {one.argument or 'memory'}",
+                f"{access_noun(one.access.kind)} {one.argument or _('memory')}",
                 f"{one.efficiency:.0%}" if one.moved else "-",
                 f"{one.requests:,}",
-                f"at least {one.sectors:,}" if one.collides else f"{one.sectors:,}",
+                _("at least {count}").format(count=f"{one.sectors:,}") if one.collides else f"{one.sectors:,}",
                 f"{one.sectors / one.requests:.3g}" if one.requests else "-",
                 _moved_as(one),
             )
         for line in self.shared:
             yield (
                 str(line.line or "-"),
-                f"{line.kind} shared memory",
-                f"{line.conflicts:,} bank conflicts" if line.conflicts else "no bank conflicts",
+                _("{access} shared memory").format(access=access_noun(line.kind)),
+                count(line.conflicts, "bank conflict") if line.conflicts else _("no bank conflicts"),
                 f"{line.instructions:,}",
                 "",
                 "",
-                f"{count(line.worst.width, 'byte')} a lane",
+                _("{bytes} a lane").format(bytes=count(line.worst.width, "byte")),
             )
 
     def __str__(self) -> str:
@@ -244,7 +248,8 @@ class Transactions:
 def _moved_as(one: Transfer) -> str:
     if not one.width:
         return one.way
-    return f"{count(one.width, 'byte')} a lane" + (", asynchronously" if one.way == "async copy" else "")
+    told = _("{bytes} a lane, asynchronously") if one.way == "async copy" else _("{bytes} a lane")
+    return told.format(bytes=count(one.width, "byte"))
 
 
 def transactions(

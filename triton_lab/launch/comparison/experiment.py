@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from triton_lab import messages
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import N_, _, ngettext, translated
 
 # The effect of an experiment on the difference.
 REMOVES, ROUNDING = N_("removes the difference"), N_("yes, up to rounding")
@@ -94,8 +94,12 @@ class Experiment:
                 name=name, side=self.side, failed=self.failed
             )
         if self.within is not None:
-            every = f"{messages.number(self.within)} of {messages.count(self.total, 'element')}"
-            bits = f"{messages.number(self.equal)} {messages.noun(self.equal, 'is', 'are')} bit-equal"
+            every = _("{some} of {every}").format(
+                some=messages.number(self.within), every=messages.count(self.total, "element")
+            )
+            bits = ngettext("{count} is bit-equal", "{count} are bit-equal", self.equal).format(
+                count=messages.number(self.equal)
+            )
             if self.documented:
                 return _("{name} covers {every} on {side}, of which {bits}").format(
                     name=name, every=every, side=self.side, bits=bits

@@ -63,8 +63,10 @@ class Pairs:
         """The cause in lines: what both changes do together, then each on a line of its own."""
         assert self.found is not None
         right = self.found.equal if self.found.removes else self.found.within or 0
-        how = "bit-equal" if self.found.removes else _("equal up to rounding")
-        every = f"{messages.number(right)} of {messages.count(self.found.total, 'element')}"
+        how = _("bit-equal") if self.found.removes else _("equal up to rounding")
+        every = _("{some} of {every}").format(
+            some=messages.number(right), every=messages.count(self.found.total, "element")
+        )
         return [
             _("two mistakes at once: with both corrected, {every} are {how}").format(every=every, how=how),
             *map(_of_two, (1, 2), self.halves),
@@ -178,7 +180,7 @@ class Causes:
             (
                 one.tried,
                 one.side,
-                "" if one.failed else f"{messages.number(one.equal)} of {messages.number(one.total)}",
+                "" if one.failed else messages.of_all(one.equal, one.total),
                 "" if one.failed else messages.significant(one.ulps),
                 one.failed or one.answer,
             )

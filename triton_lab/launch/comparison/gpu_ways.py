@@ -31,11 +31,17 @@ def emulations(launch: Launch) -> list[Switch]:
     if cause:
         found.append(Switch(_("dots of the GPU"), cause, tensor_cores.dots(instructions), accumulates=True))
     if contracted(plan) is not plan:
-        found.append(Switch("fused multiply-add", "fused multiply-add", {}, fuses=True))
+        found.append(Switch(_("fused multiply-add"), _("fused multiply-add"), {}, fuses=True))
     for title, texts in functions(plan).items():
         with contextlib.suppress(NotEmulated):
             layers = (function_variants.as_ptx(texts),)
-            found.append(Switch(_("{title} of the GPU").format(title=title), f"the GPU's {title}", layers=layers))
+            found.append(
+                Switch(
+                    _("{title} of the GPU").format(title=title),
+                    _("the GPU's {title}").format(title=title),
+                    layers=layers,
+                )
+            )
     if _fused_quotients(plan):
         layers = (function_variants.fused_division(),)
         words = _("the GPU's division, which it fuses with the addition after it")

@@ -114,10 +114,10 @@ def expected(launch: Recorded, given: Any, written: Sequence[str]) -> Results:
     function, called by `asked`, that returns one of these, or None if it changes its tensors. Raises ValueError if
     names or shapes do not fit, TypeError if a value is no tensor.
     """
-    title = "expected"
+    title = _("expected")
     if callable(given) and not hasattr(given, "detach"):
-        title = getattr(given, "__name__", "function")
-        title = "expected" if title == "<lambda>" else title
+        title = getattr(given, "__name__", _("function"))
+        title = _("expected") if title == "<lambda>" else title
         given = asked(launch, given, written)
     arrays = dict(_named(launch, given, written))
     for name, array in arrays.items():

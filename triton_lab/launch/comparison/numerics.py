@@ -18,7 +18,7 @@ from triton_lab.ir.fma_contraction import accumulated, contracted
 from triton_lab.ir.plan_edits import Edit, edited
 from triton_lab.launch.comparison.bounds.rounding_rules import APPROXIMATE
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Switch:
         """A switch with both changes."""
         return Switch(
             f"{self.name}, {other.name}",
-            f"{self.cause}, and {other.cause}",
+            _("{cause}, and {other}").format(cause=self.cause, other=other.cause),
             {**self.table, **other.table},
             self.fuses or other.fuses,
             self.accumulates or other.accumulates,
@@ -111,21 +111,30 @@ def _extent(argument: Argument) -> tuple[int, int]:
     return argument.address, argument.address + (reach + 1) * argument.itemsize
 
 
+_SUMS = {
+    "one after the other": N_("sums one after the other"),
+    "last to first": N_("sums last to first"),
+    "in halves": N_("sums in halves"),
+}
+
+
 def roundings(plan: Plan) -> Iterator[Switch]:
     """The switches that affect this kernel and are no GPU's ways: other inputs of dots, orders of sums, more bits."""
     if any(op.name == "tt.dot" and in_tf32(plan, op) for op in plan.walk()):
-        yield Switch("tf32", "tf32 inputs of tl.dot", arithmetic_variants.tf32(nearest=True))
-        yield Switch("tf32, cut", "tf32 inputs of tl.dot, cut and not rounded", arithmetic_variants.tf32(nearest=False))
+        yield Switch("tf32", _("tf32 inputs of tl.dot"), arithmetic_variants.tf32(nearest=True))
+        yield Switch(
+            _("tf32, cut"), _("tf32 inputs of tl.dot, cut and not rounded"), arithmetic_variants.tf32(nearest=False)
+        )
     sums = [op for op in plan.walk() if op.name in traits.FOLDS | {"tt.dot"} and of_floats(plan, op)]
     if sums:
         for name, table in arithmetic_variants.ORDERS.items():
-            yield Switch(f"sums {name}", _("the order of summation"), table)
-        yield Switch("sums in float64", _("the rounding of sums"), arithmetic_variants.WIDE_SUMS)
+            yield Switch(translated(_SUMS[name]), _("the order of summation"), table)
+        yield Switch(_("sums in float64"), _("the rounding of sums"), arithmetic_variants.WIDE_SUMS)
     names = {op.name for op in plan.walk()}
     if not names & arithmetic_variants.NARROW_ONLY and any(
         type.is_float for one in plan.functions.values() for type in one.types
     ):
-        yield Switch("all in float64", "rounding", arithmetic_variants.THROUGHOUT)
+        yield Switch(_("all in float64"), _("rounding"), arithmetic_variants.THROUGHOUT)
 
 
 def in_threads(launch: Launch) -> list[Switch]:
@@ -142,25 +151,26 @@ def in_threads(launch: Launch) -> list[Switch]:
     scanned = _shares(launch, "tt.scan", provided("Launch.scanned_layouts"), "scan")
     found = {index: Turns.of(one) for index, one in scanned.items()}
     turns = {index: one for index, one in found.items() if one is not None}
-    done = [("sum" if sums else "reduce", "sums" if sums else "reductions")] * bool(shares)
-    done += [("scan", "scans")] * bool(turns)
+    done = [(_("sum"), _("sums")) if sums else (_("reduce"), _("reductions"))] * bool(shares)
+    done += [(_("scan"), _("scans"))] * bool(turns)
     if not done:
         return []
     cause = _("the order in which the threads of a GPU {names}").format(
-        names=" and ".join(one for one, _unused in done)
+        names=_(" and ").join(one for one, _unused in done)
     )
-    orders = [(False, _("{names} as threads of a GPU do").format(names=" and ".join(one for _unused, one in done)))]
+    orders = [(False, _("{names} as threads of a GPU do").format(names=_(" and ").join(one for _unused, one in done)))]
     if any(len(one.registers) > 1 for one in shares.values()):  # two registers have only one order
-        orders.append((True, f"{orders[0][1]}, in pairs"))
+        orders.append((True, _("{order}, in pairs").format(order=orders[0][1])))
     scans = scans_in_order_of(turns)
     tried = [Switch(name, cause, {**in_order_of(shares, pairs), **scans}) for pairs, name in orders]
     if any(len(op.operands) > 1 for op in every):  # argmax and the like, which are not symmetric beside a NaN
         table = {**in_order_of(shares, False, middle=True), **scans}
-        tried.append(Switch(f"{orders[0][1]}, seen by a thread in the middle", cause, table))
+        name = _("{order}, seen by a thread in the middle").format(order=orders[0][1])
+        tried.append(Switch(name, cause, table))
     if shares and (products := _summed_products(plan)):
         fused = _("{cause}, and that it fuses products with their sum").format(cause=cause)
         tables = [(name, {**fused_in_order_of(shares, pairs, products), **scans}) for pairs, name in orders]
-        tried += [Switch(f"{name}, fused", fused, table) for name, table in tables]
+        tried += [Switch(_("{order}, fused").format(order=name), fused, table) for name, table in tables]
     return tried
 
 
@@ -248,7 +258,7 @@ def documented(plan: Plan, emulated: Collection[str]) -> list[Documented]:
             ulps = max(APPROXIMATE[op] for op in there)
             found.append(Documented(name, frozenset(there), f"{messages.significant(ulps)} ulp"))
     if len(found) > 1:
-        names = " and ".join(one.name for one in found)
+        names = _(" and ").join(one.name for one in found)
         told = ", ".join(dict.fromkeys(one.told for one in found))
         found.append(Documented(names, frozenset().union(*(one.ops for one in found)), told))
     return found

@@ -164,7 +164,7 @@ def named_factor(factor: float, launch: Launch, error: float, ratios: bool = Tru
                 name=name, value=messages.significant(value), other=other, divisor=messages.significant(divisor)
             )
             return f" ({name} / {other}, {where})"
-    for told, number in (("ln 2", math.log(2)), ("log2 of e", 1 / math.log(2))):
+    for told, number in (("ln 2", math.log(2)), (_("log2 of e"), 1 / math.log(2))):
         if abs(factor - number) <= error * number:
             return _(" ({told}: a power or logarithm of the other base)").format(told=told)
     return ""
@@ -196,9 +196,12 @@ def _shift_by(one: Compared) -> str | None:
     by = float(np.median(a - b))
     if by == 0 or not _near(one, a, b + by) or float(np.ptp(b)) < abs(by) * 1e-3:
         return None
-    return _("{name} is the expected result {more} {abs} everywhere").format(
-        name=one.name, more="plus" if by > 0 else "minus", abs=messages.significant(abs(by))
+    everywhere = (
+        _("{name} is the expected result plus {abs} everywhere")
+        if by > 0
+        else _("{name} is the expected result minus {abs} everywhere")
     )
+    return everywhere.format(name=one.name, abs=messages.significant(abs(by)))
 
 
 def _moved(one: Compared) -> str | None:
@@ -208,9 +211,12 @@ def _moved(one: Compared) -> str | None:
         here, there = (a[by:], b[: len(b) - by]) if by > 0 else (a[:by], b[-by:])
         if len(here) >= max(_LEAST, len(a) // 2) and _near(one, here, there):
             further = messages.count(abs(by), "element")
-            return _("{name} is the expected result {further} {more}").format(
-                name=one.name, further=further, more="further on" if by > 0 else "further back"
+            shifted = (
+                _("{name} is the expected result {elements} further on")
+                if by > 0
+                else _("{name} is the expected result {elements} further back")
             )
+            return shifted.format(name=one.name, elements=further)
     return None
 
 
@@ -229,7 +235,9 @@ def _across(one: Compared) -> str | None:
         return _("{name} is the expected result transposed: its rows are columns").format(name=one.name)
     for axis in range(b.ndim):
         if b.shape[axis] > 1 and _near(one, a, np.flip(b, axis)):
-            return _("{name} is the expected result in reverse order").format(name=one.name) + (
-                f" along axis {axis}" if b.ndim > 1 else ""
+            if b.ndim == 1:
+                return _("{name} is the expected result in reverse order").format(name=one.name)
+            return _("{name} is the expected result in reverse order along axis {axis}").format(
+                name=one.name, axis=axis
             )
     return None

@@ -175,7 +175,8 @@ def _documented(
                 name=one.name, told=one.told
             )
             if base.name:
-                name, cause = f"{base.name}, {name}", f"{base.cause}, and {cause}"
+                name = f"{base.name}, {name}"
+                cause = _("{cause}, and {other}").format(cause=base.cause, other=cause)
             within = sum(int(np.count_nonzero(where)) for where in near)
             done = replace(made, name=name, cause=cause, within=within, documented=True)
             yield done

@@ -10,7 +10,7 @@ from triton_lab.launch.diagnosis.severity import ERROR
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.record import MAX_BYTES, record
-from triton_lab.localization import N_, translated
+from triton_lab.localization import N_, _, translated
 
 _NO_LAUNCH = N_("not checked: no kernel was launched inside check()")
 
@@ -47,7 +47,7 @@ def check(*, max_bytes: int = MAX_BYTES, strict: bool = False, parts: int = 1) -
     if not launches and not launches.unseen:
         missing.append(translated(_NO_LAUNCH))
     if strict:  # otherwise a warning was given at the launch
-        missing += [f"not checked: {each}" for each in launches.unseen]
+        missing += [_("not checked: {what}").format(what=each) for each in launches.unseen]
     if wrong or (missing and strict):
         raise CheckFailed("\n\n".join([*wrong, *missing]))
     if missing:

@@ -29,7 +29,11 @@ class StoppingPoints:
     @property
     def says(self) -> list[str]:
         """The text for a program in each state; "" for the first."""
-        where = _("in the access that stopped the launch") if self.line is None else f"in line {self.line}"
+        where = (
+            _("in the access that stopped the launch")
+            if self.line is None
+            else _("in line {line}").format(line=self.line)
+        )
         return [
             "",
             _("was {where} when the launch was stopped").format(where=where),

@@ -180,7 +180,7 @@ def _limits(launch: Recorded, given: Limits | None, changed: bool) -> Limits:
 
 def _told_late(machine: Machine) -> str:
     """The message that a replay was given up, and how far it had come."""
-    steps = f" and {count(machine.steps, 'loop iteration')}" if machine.steps else ""
+    steps = _(" and {iterations}").format(iterations=count(machine.steps, "loop iteration")) if machine.steps else ""
     return _("the rerun was stopped after {programs}{steps}, since it took too long").format(
         programs=count(machine.ended, "program"), steps=steps
     )

@@ -152,7 +152,7 @@ class Values(RichDisplay):
             return _("{name} on line {line} is {fixed}, fixed when compiling").format(
                 name=self.name, line=self.line, fixed=repr(self.fixed)
             )
-        shape = f" of shape {self.block}" if self.block else ""
+        shape = _(" of shape {shape}").format(shape=self.block) if self.block else ""
         return _("{name} on line {line}: {dtype}{shape}, {programs}, {iterations}").format(
             name=self.name,
             line=self.line,

@@ -203,7 +203,11 @@ def _watch(launch: Launch, limits: Limits, unwritten: Ranges = NOTHING, blank: R
 
 
 def _why(error: KernelError) -> str:
-    where = "" if error.op is None or error.op.location is None else f" in line {error.op.location.line}"
+    where = (
+        ""
+        if error.op is None or error.op.location is None
+        else _(" in line {line}").format(line=error.op.location.line)
+    )
     told = f"{error.fault.access}, {error.fault.kind}" if error.fault is not None else error.message.split("\n", 1)[0]
     return f"{told[:200]}{where}"
 

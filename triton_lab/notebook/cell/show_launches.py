@@ -194,7 +194,7 @@ def show_interrupted(launches: Sequence[Launch]) -> None:
         f"{launched(launch.kernel, launch.grid)} after {seconds_text(launch.seconds)}" for launch in stopped[-1:]
     )
     print(
-        f"Interrupted in {where}." if where else "Interrupted.",
+        _("Interrupted in {where}.").format(where=where) if where else _("Interrupted."),
         _("{ended} had finished. No pictures were drawn.").format(ended=ended),
     )
 

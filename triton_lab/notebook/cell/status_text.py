@@ -27,9 +27,9 @@ def status() -> str:
     ]
     gpu, shared = gpu_name(), shared_gpu()
     there = [f"gpu ({gpu})"] * bool(gpu) + [_("gpu shared at {shared}").format(shared=shared)] * bool(shared)
-    lines.append("targets: cpu" + ("".join(f", {one}" for one in there) or _(" (Triton finds no GPU)")))
-    lines.append(f"active:  {current()}")
-    lines.append(f"engine:  {engine()}")
+    lines.append(_("targets: cpu") + ("".join(f", {one}" for one in there) or _(" (Triton finds no GPU)")))
+    lines.append(_("active:  {target}").format(target=current()))
+    lines.append(_("engine:  {engine}").format(engine=engine()))
     lines.extend(environment())
     return "\n".join(lines)
 

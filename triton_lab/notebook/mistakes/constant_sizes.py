@@ -18,13 +18,15 @@ def arange_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
     strange = [each for each in refusal.operands if shape_of(each.value) != []]
     floats = [each for each in refusal.operands if isinstance(getattr(each.value, "value", each.value), float)]
     if floats:
-        given = " and ".join(f"`{written(each.node)}` is {value_told(each.value)}" for each in floats)
+        given = _(" and ").join(
+            _("`{name}` is {what}").format(name=written(each.node), what=value_told(each.value)) for each in floats
+        )
         return Told(
             _("the bounds of tl.arange must be integers, but {given}").format(given=given),
             _("Use `//` instead of `/`, in the launch too. triton.cdiv rounds up."),
         )
     if strange and not moving:
-        told = f"`{written(strange[0].node)}` is {value_told(strange[0].value)}"
+        told = _("`{name}` is {what}").format(name=written(strange[0].node), what=value_told(strange[0].value))
         return Told(
             _("the bounds of tl.arange must be integers, but {told}").format(told=told), _("Pass a number for it.")
         )
@@ -49,7 +51,9 @@ def shape_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
         )
     floats = [each for each in sizes if isinstance(constant(each.value), float)]
     if floats:
-        told = " and ".join(f"`{written(each.node)}` is {value_told(each.value)}" for each in floats)
+        told = _(" and ").join(
+            _("`{name}` is {what}").format(name=written(each.node), what=value_told(each.value)) for each in floats
+        )
         return Told(
             _("the sizes of a block must be integers, but {told}").format(told=told),
             _("Use `//` instead of `/`, in the launch too. triton.cdiv rounds up."),

@@ -23,7 +23,11 @@ def operands_told(refusal: Refusal) -> str:
     if not refusal.operands and refusal.node is not None:
         names = dict.fromkeys(each.id for each in ast.walk(refusal.node) if isinstance(each, ast.Name))
         known = ((name, refusal.scope[name]) for name in names if name in refusal.scope)
-        told = [f"`{name}` is {value_told(value)}" for name, value in known if is_runtime(value)]
+        told = [
+            _("`{name}` is {what}").format(name=name, what=value_told(value))
+            for name, value in known
+            if is_runtime(value)
+        ]
     return ", ".join(list(dict.fromkeys(told))[:_MOST])
 
 
@@ -43,7 +47,7 @@ def _told(operand: Operand) -> str:
     values = members(operand.value)
     if isinstance(operand.node, ast.Call) and values:
         return _("`{node}` gives {values}").format(node=written(operand.node, 40), values=count(len(values), "value"))
-    return f"`{written(operand.node, 40)}` is {value_told(operand.value)}"
+    return _("`{name}` is {what}").format(name=written(operand.node, 40), what=value_told(operand.value))
 
 
 def members(value: Any) -> Sequence[Any]:

@@ -55,7 +55,7 @@ def _one_type(name: str, before: str, after: str, *, from_zero: bool) -> str:
     if all(numbers) and numbers[0][-1] != numbers[1][-1]:
         wanted = dtype_told(numbers[1][-1]).split()[0]
         kept = dtype_told(numbers[0][-1]).split()[0]
-        begin = f"Start with tl.{wanted}"
+        begin = _("Start with tl.{name}").format(name=wanted)
         if from_zero and wanted == "float32":
             begin = _("Start with a float (0.0 instead of 0)")
         return _("{begin}, or convert what the loop assigns, with .to(tl.{kept}).").format(begin=begin, kept=kept)
@@ -179,10 +179,12 @@ def _fit(left: list[int], right: list[int]) -> str:
 def side_told(refusal: Refusal, side: Operand) -> str:
     """An operand and the origins of its names: ```x[:, None]` is 64 × 1 (`x` is 64 since line 7)``."""
     shape = shape_of(side.value)
-    said = f"`{written(side.node, 40)}` is {shape_told(shape) if shape else value_told(side.value)}"
+    what = shape_told(shape) if shape else value_told(side.value)
+    said = _("`{name}` is {what}").format(name=written(side.node, 40), what=what)
     if isinstance(side.node, ast.Name):
         born = _born(refusal, side.node.id)
-        return said + (f" since line {refusal.kernel.line(born)}" if born is not None else "")
+        since = "" if born is None else _(" since line {line}").format(line=refusal.kernel.line(born))
+        return f"{said}{since}"
     inner = []
     for name in _names(side.node):
         size, born = shape_of(refusal.scope.get(name)), _born(refusal, name)
@@ -287,7 +289,10 @@ def operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """An operator that does not exist for these types, such as ``&`` of floats."""
     if len(refusal.operands) != 2:
         return None
-    sides = [f"`{written(each.node, 40)}` is {value_told(each.value)}" for each in refusal.operands]
+    sides = [
+        _("`{name}` is {what}").format(name=written(each.node, 40), what=value_told(each.value))
+        for each in refusal.operands
+    ]
     return Told(
         _("`{code}` does not work on these types: {sides}").format(code=refusal.code, sides=", ".join(sides)),
         _("`&`, `|`, `^`, `<<` and `>>` take integers and masks. Compare first, or convert with .to(tl.int32)."),
@@ -305,5 +310,5 @@ def shape_of_a_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
     shape = written(node.args[0])
     return Told(
         _("`{code}`: the shape of a block must be a tuple, also if it has one axis").format(code=refusal.code),
-        f"Write ({shape},).",
+        _("Write ({shape},).").format(shape=shape),
     )

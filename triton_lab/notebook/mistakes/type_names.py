@@ -34,8 +34,8 @@ def _element(text: str) -> tuple[str, str]:
     """The words for one element of the type, and for many."""
     if found := _POINTER.fullmatch(text):
         to = dtype_told(found["of"])
-        return _("a pointer to {to}").format(to=to), f"pointers to {to}"
-    return f"a single {dtype_told(text)}", dtype_told(text)
+        return _("a pointer to {to}").format(to=to), _("pointers to {to}").format(to=to)
+    return _("a single {dtype}").format(dtype=dtype_told(text)), dtype_told(text)
 
 
 def dtype_told(text: str) -> str:
@@ -81,5 +81,5 @@ def value_told(value: Any) -> str:
         return type_told(str(value.type))
     inner = constant(value)
     if inner is None or isinstance(inner, (bool, int, float, str)):
-        return f"the constant {inner!r}"
+        return _("the constant {value}").format(value=repr(inner))
     return a(type(inner).__name__)

@@ -32,9 +32,10 @@ def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if name in builtin:
         return _of_list(name, refusal) or _of_python(name)
     if name in ("inf", "nan"):
-        return Told(_("`{name}` is not defined").format(name=name), f'Write float("{name}").')
+        return Told(_("`{name}` is not defined").format(name=name), _('Write float("{name}").').format(name=name))
     near = nearest(name, _reachable(refusal))
-    message = f"`{name}` is not defined" + (f": did you mean `{near}`?" if near else "")
+    unknown = _("`{name}` is not defined: did you mean `{near}`?") if near else _("`{name}` is not defined")
+    message = unknown.format(name=name, near=near)
     advice = "" if near else _("Give it a value above this line, or pass it as an argument of the kernel.")
     return Told(message, advice)
 
@@ -164,7 +165,7 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
             return Told(
                 _("{short} has no `{name}`: did you mean `{short}.{near}`?").format(short=short, name=name, near=near)
             )
-        return Told(f"{short} has no `{name}`", _sentence(instead))
+        return Told(_("{short} has no `{name}`").format(short=short, name=name), _sentence(instead))
     if owner == "tensor":
         import triton.language as tl
 
@@ -174,12 +175,15 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
         near = "" if instead else nearest(name, [each for each in dir(tl.tensor) if not each.startswith("_")])
         whose = f"`{written(node.value)}`"
         if isinstance(node.value, ast.Name) and node.value.id in refusal.scope:
-            whose += f" is {value_told(refusal.scope[node.value.id])} and"
+            told = value_told(refusal.scope[node.value.id])
+            whose = _("{name} is {what} and").format(name=whose, what=told)
         if near:
             return Told(
                 _("{whose} has no `.{name}`: did you mean `.{near}`?").format(whose=whose, name=name, near=near)
             )
-        return Told(f"{whose} has no `.{name}`", _sentence(instead) or translated(_MEMBERS))
+        return Told(
+            _("{whose} has no `.{name}`").format(whose=whose, name=name), _sentence(instead) or translated(_MEMBERS)
+        )
     return None
 
 

@@ -63,7 +63,8 @@ def several_comparisons(refusal: Refusal, found: re.Match[str]) -> Told:
 def syntax(refusal: Refusal, found: re.Match[str]) -> Told:
     """A piece of Python that no kernel can have."""
     what, instead = _SYNTAX.get(
-        found[1], (f"Python's {found[1]}", _("Use only assignments, `if`, `for` and functions of tl."))
+        found[1],
+        (_("Python's {what}").format(what=found[1]), _("Use only assignments, `if`, `for` and functions of tl.")),
     )
     return Told(_("a kernel cannot have {what}").format(what=translated(what)), translated(instead))
 
@@ -101,7 +102,9 @@ def range_of_floats(refusal: Refusal, found: re.Match[str]) -> Told:
     # Triton names the types of begin, end and step, whether they were written or not.
     types = found[1].split(", ")[1 if len(given) == 1 else 0 :]
     wrong = [(node, kind) for node, kind in zip(given, types, strict=False) if not re.match(r"u?int\d", kind)]
-    told = " and ".join(f"`{written(node)}` is {type_told(kind)}" for node, kind in wrong)
+    told = _(" and ").join(
+        _("`{name}` is {what}").format(name=written(node), what=type_told(kind)) for node, kind in wrong
+    )
     return Told(
         _("`range` takes integers, but {told}").format(told=told or _("its bounds are not")),
         _("Use `//` instead of `/` (or tl.cdiv, which rounds up), and pass integers to the kernel."),
@@ -116,7 +119,7 @@ def block_condition(refusal: Refusal, found: re.Match[str]) -> Told:
     word = "while" if isinstance(refusal.node, ast.While) else "if"
     shape = ""
     if isinstance(test, ast.Name) and (size := shape_of(refusal.scope.get(test.id))):
-        shape = f" of {shape_told(size)}"
+        shape = _(" of {what}").format(what=shape_told(size))
     return Told(
         _("`{word}` needs one truth value, but {what} is a block{shape} with one for each lane").format(
             word=word, what=what, shape=shape
@@ -201,7 +204,7 @@ def index_pointer(refusal: Refusal, found: re.Match[str]) -> Told | None:
     base, inner = written(node.value), written(node.slice)
     return Told(
         _("`{code}` indexes a pointer as C does, but in Triton you add the offset to it").format(code=refusal.code),
-        f"Write tl.load({base} + {inner}).",
+        _("Write {call}.").format(call=f"tl.load({base} + {inner})"),
     )
 
 
@@ -220,7 +223,8 @@ def assign_item(refusal: Refusal, found: re.Match[str]) -> Told | None:
             _("Use a variable for each member, or a block (tl.where) or memory (tl.store) for many."),
         )
     if is_pointer(refusal.scope.get(name)):
-        how = f"Write tl.store({name} + {written(target.slice)}, {written(node.value)})."
+        call = f"tl.store({name} + {written(target.slice)}, {written(node.value)})"
+        how = _("Write {call}.").format(call=call)
     else:
         how = _(
             "Make a new block with tl.where(condition, new, old). To write to memory, use tl.store(pointer, value)."
@@ -241,8 +245,9 @@ def recursion(refusal: Refusal, found: re.Match[str]) -> Told | None:
     }:
         return None
     return Told(
-        f"`{name}` calls itself"
-        + ("" if name == inside else f" through `{inside}`")
+        (_("`{name}` calls itself") if name == inside else _("`{name}` calls itself through `{inside}`")).format(
+            name=name, inside=inside
+        )
         + (_(", {text}, which is the limit").format(text=refusal.text) if refusal.kind == "EndlessRecursion" else ""),
         _(
             "Write a loop. Triton follows every call at compile time. The recursion ends only at an `if` on a "
@@ -275,7 +280,10 @@ def dot_operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """``tl.dot`` of operands that are not two matrices of one type."""
     if len(refusal.operands) < 2:
         return None
-    told = ", ".join(f"`{written(each.node, 40)}` is {value_told(each.value)}" for each in refusal.operands[:2])
+    told = ", ".join(
+        _("`{name}` is {what}").format(name=written(each.node, 40), what=value_told(each.value))
+        for each in refusal.operands[:2]
+    )
     if "dtype" in refusal.text:
         return Told(
             _("tl.dot multiplies blocks of the same type, but here {told}").format(told=told),

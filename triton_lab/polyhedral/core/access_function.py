@@ -8,13 +8,15 @@ from typing import Literal
 
 import islpy as isl
 
-from triton_lab.localization import _
+from triton_lab.localization import N_, _
 from triton_lab.polyhedral.core.affine_conditions import Formula, Value, compare, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name, latex_name
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
 from triton_lab.polyhedral.core.isl_effort import answered
 from triton_lab.polyhedral.core.iteration_domain import Domain, formula_text, space_text
 from triton_lab.polyhedral.core.source_text import Span
+
+KINDS = {"read": N_("read"), "write": N_("write")}  # in words
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ class SourceText:
 
     def message(self, reason: str, span: Span) -> str:
         """``reason`` with its place: line and column in words, and the line with a mark below."""
-        place = f"{self.filename}, line {span.line}" if self.filename else f"line {span.line}"
+        line = _("line {number}").format(number=span.line)
+        place = f"{self.filename}, {line}" if self.filename else line
         line = printable(self.line(span.line))
         start = span.column - 1
         # Of a long line, what stands around the place.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from triton_lab.localization import _
+from triton_lab.messages import access_noun
 from triton_lab.polyhedral.core.statement import Statement
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
 
@@ -34,10 +35,15 @@ class Gap:
             "whether": _("whether it runs"),
             "often": _("how often it runs"),
         }[self.what]
-        where = f" (line {self.cause})" if self.cause not in (None, self.line) else ""
+        where = _(" (line {line})").format(line=self.cause) if self.cause not in (None, self.line) else ""
         argument = f" {self.argument}" if self.argument else ""
         return _("line {line}, {kind}{argument}: {subject} is not affine, because of {reason}{where}").format(
-            line=self.line, kind=self.kind, argument=argument, subject=subject, reason=self.reason, where=where
+            line=self.line,
+            kind=access_noun(self.kind),
+            argument=argument,
+            subject=subject,
+            reason=self.reason,
+            where=where,
         )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from triton_lab import messages
 from triton_lab.localization import _
+from triton_lab.messages import access_noun, span
 from triton_lab.messages import count as counted
-from triton_lab.messages import span
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.core.affine_conditions import Constraint
@@ -26,9 +26,9 @@ def explain(scop: KernelScop) -> str:
     lines = [f"{launch.kernel}: {counted(launch.programs, 'program')}{shape}", ""]
     lines += [line for statement in scop.kernel_statements for line in _statement(statement)]
     if scop.gaps:
-        lines += ["", "Not affine:", *(f"  {gap}" for gap in scop.gaps)]
+        lines += ["", _("Not affine:"), *(f"  {gap}" for gap in scop.gaps)]
     if not scop.parameters:
-        lines += ["", f"Verified: {scop.verification}.", "", *_footprints(scop)]
+        lines += ["", _("Verified: {what}.").format(what=scop.verification), "", *_footprints(scop)]
     lines += ["", *race_lines(scop.races)]
     return "\n".join(lines)
 
@@ -36,11 +36,11 @@ def explain(scop: KernelScop) -> str:
 def _statement(statement: KernelStatement) -> Iterator[str]:
     places = ", ".join(dict.fromkeys(access.text for access in statement.accesses))
     yield _("{name}  line {line}, {kind} {places}").format(
-        name=statement.name, line=statement.line, kind=statement.kind, places=places
+        name=statement.name, line=statement.line, kind=access_noun(statement.kind), places=places
     )
     for number, case in enumerate(statement.domain.pieces):
-        head = "      for " if number == 0 else "      or  "
-        yield head + ", ".join(_conditions(case, statement.iterators))
+        head = _("for {conditions}") if number == 0 else _("or  {conditions}")
+        yield "      " + head.format(conditions=", ".join(_conditions(case, statement.iterators)))
 
 
 def _conditions(case: tuple[Constraint, ...], iterators: tuple[str, ...]) -> Iterator[str]:
@@ -66,15 +66,19 @@ def _conditions(case: tuple[Constraint, ...], iterators: tuple[str, ...]) -> Ite
 
 def _footprints(scop: KernelScop) -> Iterator[str]:
     assert scop.launch is not None
-    kinds = {"load": "loads", "store": "stores", "atomic": "changes atomically"}
+    kinds = {
+        "load": _("Each program loads {count} of {argument}{again}."),
+        "store": _("Each program stores {count} of {argument}{again}."),
+        "atomic": _("Each program changes atomically {count} of {argument}{again}."),
+    }
     for argument in dict.fromkeys(a.array for s in scop.statements for a in s.accesses):
-        for kind, verb in kinds.items():
+        for kind, sentence in kinds.items():
             if not any(s.kind == kind and any(a.array == argument for a in s.accesses) for s in scop.kernel_statements):
                 continue
             found = scop.footprint(argument, kind)  # type: ignore[arg-type]
             low, high = int(found.counts.min()), int(found.counts.max())
             count = span(low, high, "element")
-            most = "at most " if found.at_most else ""
+            count = _("at most {count}").format(count=count) if found.at_most else count
             shared = scop.reuse(argument, kind)  # type: ignore[arg-type]
             again = (
                 _(
@@ -87,21 +91,19 @@ def _footprints(scop: KernelScop) -> Iterator[str]:
                 if shared.sharing[2:].any()
                 else _("; no element by two programs")
             )
-            yield _("Each program {verb} {most}{count} of {argument}{again}.").format(
-                verb=verb, most=most, count=count, argument=argument, again=again
-            )
+            yield sentence.format(count=count, argument=argument, again=again)
 
 
 def race_lines(races: RaceVerdict) -> Iterator[str]:
     """The verdict in words."""
     names = ", ".join(races.parameters)
-    where = "exactly where" if races.exact else "at least where"
+    where = _("exactly where {condition}") if races.exact else _("at least where {condition}")
     given = _(" (with {values} as here)").format(values=_values(races.fixed)) if races.fixed else ""
     if races.free and races.proof == "all sizes":
         yield _("Race-free, proved for every {names}{given}, if no offset overflows.").format(names=names, given=given)
     elif races.free and races.proof == "some sizes":
-        yield _("Race-free, proved for this launch, and in general {where} {condition_text}{given}.").format(
-            where=where, condition_text=condition_text(races), given=given
+        yield _("Race-free, proved for this launch, and in general {where}{given}.").format(
+            where=where.format(condition=condition_text(races)), given=given
         )
     elif races.free and races.proof == "this launch":
         yield _("Race-free, proved for the sizes of this launch and any data.")
@@ -115,15 +117,15 @@ def race_lines(races: RaceVerdict) -> Iterator[str]:
     elif races.free:
         yield _("No race in the record of this launch. It is not proved, because:")
     elif races.proof == "some sizes":
-        what = "A race" if races.exact else "Perhaps a race"
-        yield _("{what} at these sizes. Race-free {where} {condition_text}{given}.").format(
-            what=what, where=where, condition_text=condition_text(races), given=given
+        what = _("A race at these sizes.") if races.exact else _("Perhaps a race at these sizes.")
+        yield _("{what} Race-free {where}{given}.").format(
+            what=what, where=where.format(condition=condition_text(races)), given=given
         )
     elif races.proof == "none":
         yield _("Not decided in general, because:")
     else:
         how = _("proved for the sizes of this launch") if races.proof == "this launch" else _("seen in this launch")
-        yield f"A race, {how}:"
+        yield _("A race, {how}:").format(how=how)
     yield from (f"  {witness}" for witness in races.witnesses)
     yield from (f"  {reason}" for reason in races.open)
 

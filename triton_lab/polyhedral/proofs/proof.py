@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from triton_lab.localization import _
-from triton_lab.messages import count
+from triton_lab.messages import access_noun, count
 from triton_lab.providers import provided
 from triton_lab.rich_display import RichDisplay
 
@@ -77,7 +77,7 @@ class AccessProof:
         reason = f": {self.reason}" if self.reason else ""
         text = _("{where}: {kind} {argument}: {verdict}{reason}")
         return text.format(
-            where=where, kind=self.kind, argument=self.argument or "?", verdict=self.verdict, reason=reason
+            where=where, kind=access_noun(self.kind), argument=self.argument or "?", verdict=self.verdict, reason=reason
         )
 
 

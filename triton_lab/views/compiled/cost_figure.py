@@ -9,6 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from triton_lab.compiled.cost.cost import SHARES
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.compiled.roofline import roofline
 from triton_lab.views.drawing import style
@@ -26,14 +27,14 @@ MOST_CHARACTERS = 78
 
 def cost_pieces(view: CostView) -> list[Drawing]:
     """All pieces, from the facts to the lines."""
-    width = max(len(name) for name, _ in view.facts())
+    width = max(len(name) for name, _value in view.facts())
     facts = [line for name, value in view.facts() for line in _fact(name, value, width)]
     return [
         title(view.title()),
         lines([(line, "ink") for line in facts], mono=True),
         spaced(roofline(view.roof)),
         *paragraphs([str(view.roof)], "ink"),
-        *paragraphs([f"Figures: {view.roof.gpu.source}."]),
+        *paragraphs([_("Figures: {source}.").format(source=view.roof.gpu.source)]),
         spaced(listing(view)),
     ]
 

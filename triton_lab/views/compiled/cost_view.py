@@ -94,7 +94,7 @@ def _roof(one: Roof) -> RoofScene:
         "name": one.gpu.name,
         "drawing": roofline(one).scene("", str(one)),
         "text": str(one),
-        "source": f"Figures: {one.gpu.source}{doubt}.",
+        "source": _("Figures: {source}.").format(source=f"{one.gpu.source}{doubt}"),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab.compiled.compiled_list import CompiledList, labels, table
+from triton_lab.localization import _
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
@@ -32,7 +33,9 @@ class ResourceTable(View):
         self.compiled = list(compiled)
 
     def title(self) -> str:
-        return f"{self.compiled[0].kernel} for {', '.join(labels(self.compiled))}"
+        return _("{kernel} for {targets}").format(
+            kernel=self.compiled[0].kernel, targets=", ".join(labels(self.compiled))
+        )
 
     def problems(self) -> list[str]:
         """What would keep a GPU from running the kernel."""

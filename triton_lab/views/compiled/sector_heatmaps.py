@@ -117,12 +117,13 @@ def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
         else ""
     )
     total = sum(len(np.unique(lanes // SECTOR)) for lanes in asked)
+    named = _("warp {warp}, instruction {number}") if several else _("warp {warp}")
     return Traffic(
         title,
         np.minimum(counts, SECTOR),
-        tuple(f"warp {names[row][0]}" + (f", instruction {names[row][1]}" if several else "") for row in kept),
+        tuple(named.format(warp=names[row][0], number=names[row][1]) for row in kept),
         tuple(_bytes(int(sector) * SECTOR - start, one.argument) for sector in columns),
-        _("sectors of 32 bytes, gaps left out") if (np.diff(columns) > 1).any() else "sectors of 32 bytes",
+        _("sectors of 32 bytes, gaps left out") if (np.diff(columns) > 1).any() else _("sectors of 32 bytes"),
         "byte",
         SECTOR,
         _("{requests}, {sectors} of {whose}{left}").format(
@@ -163,7 +164,7 @@ def of_shared(line: SharedLine) -> Traffic:
         title,
         counts,
         tuple(name for name, _unused in parts[:ROWS]),
-        tuple(f"bank {bank}" for bank in range(LANES)),
+        tuple(_("bank {number}").format(number=bank) for bank in range(LANES)),
         "banks",
         "word",
         max(2, int(counts.max())),
@@ -179,6 +180,5 @@ def _nothing(title: str, why: str) -> Traffic:
 
 
 def _bytes(offset: int, argument: str | None) -> str:
-    return _("bytes {offset} to {offset2}").format(offset=f"{offset:,}", offset2=f"{offset + SECTOR - 1:,}") + (
-        f" of {argument}" if argument else ""
-    )
+    told = _("bytes {offset} to {offset2} of {argument}") if argument else _("bytes {offset} to {offset2}")
+    return told.format(offset=f"{offset:,}", offset2=f"{offset + SECTOR - 1:,}", argument=argument)

@@ -58,7 +58,8 @@ class Stages(View):
         lines, found = self.compiled.lines, []
         for k, source in enumerate(lines.sources):
             if k:
-                found.append((0, f"{source.name} in {PurePath(source.file).name}", ""))
+                place = _("{name} in {file}").format(name=source.name, file=PurePath(source.file).name)
+                found.append((0, place, ""))
             for number, text in enumerate(source.lines, start=source.first):
                 found.append((number, text, lines.reason(number, source.file)))
         return found
@@ -162,8 +163,10 @@ def told(trail: Trail) -> str:
     """The origin of a line in words: ``line 69, new_largest, inlined from standard.py, line 216``."""
     *inner, outermost = trail.places
     name = f", {trail.name}" if trail.name else ""
-    through = [f"{PurePath(place.file).name}, line {place.line}" for place in reversed(inner)]
-    return f"line {outermost.line}{name}" + (f", inlined: {'; '.join(through)}" if through else "")
+    at = _("{file}, line {line}")
+    through = "; ".join(at.format(file=PurePath(place.file).name, line=place.line) for place in reversed(inner))
+    told = _("line {number}").format(number=outermost.line) + name
+    return _("{place}, inlined: {through}").format(place=told, through=through) if through else told
 
 
 class StagesPanel(CompiledPanel):

@@ -50,7 +50,7 @@ class TransactionsView(View):
             there = sorted({row.line for row in self.accesses if row.line is not None})
             raise ValueError(
                 _("line {line} accesses no memory; these lines do: {there}").format(
-                    line=line, there=", ".join(map(str, there)) or "none"
+                    line=line, there=", ".join(map(str, there)) or _("none")
                 )
             )
         self._program, self._line = program, line

@@ -53,30 +53,41 @@ export const withValues = (text, values) => text.replace(/\{(\w+)\}/g, (place, /
  * A text in the chosen language, with its places filled in. The text is a literal.
  * @param {string} text @param {Values} values
  */
-export const tr = (text, values = {}) => withValues(translationsOf(text)?.[0] ?? text, values);
+export const tr = (text, values = {}) => withValues(alone(text, translationsOf(text)?.[0] ?? text), values);
 
 /**
  * `tr` for a text with a number: `one` for a single thing, else `many`, by the rules of the chosen language.
  * @param {string} one @param {string} many @param {number} count @param {Values} values
  */
-export function trn(one, many, count, values = {}) {
+export const trn = (one, many, count, values = {}) => withValues(alone(one, formOf(one, many, count)), values);
+
+/** The form of a text that a number takes. @param {string} one @param {string} many @param {number} count */
+function formOf(one, many, count) {
   const own = translationsOf(one);
-  if (!own || !catalogue) return withValues(count === 1 ? one : many, values);
+  if (!own || !catalogue) return count === 1 ? one : many;
   const at = Math.abs(Math.trunc(count));
-  return withValues(own[Number(catalogue.forms[at < FORMS ? at : 100 + (at % 100)])] ?? own[0], values);
+  return own[Number(catalogue.forms[at < FORMS ? at : 100 + (at % 100)])] ?? own[0];
 }
 
 /**
- * A noun behind a number. Chinese has a measure word there, which a translation puts before a `|`.
+ * A noun behind a number. Chinese has a measure word there, which a translation puts before a `|`; before `||` stands a
+ * noun that is another word there.
  * @param {string} one @param {string} many @param {number} count
  */
-export const countedNoun = (one, many, count) => trn(one, many, count).replace("|", "");
+export function countedNoun(one, many, count) {
+  const own = formOf(one, many, count);
+  return own.includes("||") ? own.slice(0, own.indexOf("||")) : own.replace("|", "");
+}
 
 /** A noun without a number, or before it. @param {string} one @param {string} many @param {number} count */
-export const nounAlone = (one, many, count) => withoutMeasure(trn(one, many, count));
+export const nounAlone = (one, many, count) => trn(one, many, count);
 
-/** @param {string} noun */
-const withoutMeasure = (noun) => noun.slice(noun.indexOf("|") + 1).trim();
+/**
+ * The translation of a text where no number stands before it: without a measure word. (A text that has a `|` itself is
+ * no noun.)
+ * @param {string} text @param {string} own
+ */
+const alone = (text, own) => (text.includes("|") || !own.includes("|") ? own : own.slice(own.lastIndexOf("|") + 1).trim());
 
 /**
  * `tr` for a text in which nodes stand: the pieces in their order.
@@ -132,7 +143,7 @@ export function englishOf(word) {
   const shown = word.toLowerCase();
   if (!catalogue) return shown;
   if (backwards.of !== catalogue) {
-    const words = Object.entries(catalogue.texts).map(([text, own]) => /** @type {[string, string]} */ ([withoutMeasure(own[0]).toLowerCase(), text.toLowerCase()]));
+    const words = Object.entries(catalogue.texts).map(([text, own]) => /** @type {[string, string]} */ ([alone(text, own[0]).toLowerCase(), text.toLowerCase()]));
     backwards = { of: catalogue, words: new Map(words.reverse()) };
   }
   return backwards.words.get(shown) ?? shown;

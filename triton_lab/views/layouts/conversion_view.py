@@ -106,12 +106,16 @@ class ConversionView(View):
     def title(self) -> str:
         """Both layouts, what is converted, and by which way."""
         before, after = self.conversion.kinds
-        another = "another " if before.name == after.name else ""
         way = translated(_TOLD.get(self.conversion.way, "")) or _("through {way}").format(way=self.conversion.way)
         shape = shape_text(self.conversion.source.shape)
-        return _("{name} to {another}{name2}, {shape} of {bits}: {way}").format(
+        same = before.name == after.name
+        told = (
+            _("{name} to another {name2}, {shape} of {bits}: {way}")
+            if same
+            else _("{name} to {name2}, {shape} of {bits}: {way}")
+        )
+        return told.format(
             name=before.name,
-            another=another,
             name2=after.name,
             shape=shape,
             bits=count(self.conversion.bits, "bit"),
@@ -143,7 +147,7 @@ class ConversionView(View):
         ]
 
     def text(self) -> str:
-        counts = [f"{name} {number(many)}" for name, many in self.conversion.counts().items() if many]
+        counts = [f"{translated(name)} {number(many)}" for name, many in self.conversion.counts().items() if many]
         lines = [self.title(), *self.says, _("registers that come from the {counts}").format(counts=", ".join(counts))]
         return "\n".join([*lines, *self._way()])
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts import HardwarePlace, LayoutError
 from triton_lab.compiled.layouts import Layout as Asked
-from triton_lab.compiled.layouts.linear_layout import part_name
-from triton_lab.localization import _, translated
+from triton_lab.compiled.layouts.linear_layout import counted_part, part_name
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count, number
 from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
@@ -27,6 +27,11 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from triton_lab.views.drawing.drawing import Drawing
 
+_WHERE = {
+    "registers": N_("registers"),
+    "shared memory": N_("shared memory"),
+    "tensor memory": N_("tensor memory"),
+}
 TOLD = 4  # elements, or places, that are listed in words
 
 
@@ -70,7 +75,7 @@ class LayoutView(View):
             title = _("shared memory: banks across, lines of 128 bytes down")
             counted = (each, 4) if places.shape[-1] == wide else (1, 1)
         elif self.asked.where == "tensor memory":
-            title = "tensor memory: 128 rows, columns of 32 bits across"
+            title = _("tensor memory: 128 rows, columns of 32 bits across")
         names = [self._panel_name(number) for number in range(shown.panels)] if shown.panels > 1 else []
         return positions_picture(title, shown, layout_colors.of_places(places), names, (), counted)
 
@@ -89,7 +94,11 @@ class LayoutView(View):
             _("; each element is held {times}").format(times=count(asked.copies, "time")) if asked.copies > 1 else ""
         )
         return _("{name} layout of a {shape} tensor in {where}: {sizes}{copies}").format(
-            name=name, shape=shape_text(asked.shape), where=asked.where, sizes=self._sizes(), copies=copies
+            name=name,
+            shape=shape_text(asked.shape),
+            where=translated(_WHERE[asked.where]),
+            sizes=self._sizes(),
+            copies=copies,
         )
 
     def _sizes(self) -> str:
@@ -101,7 +110,7 @@ class LayoutView(View):
             )
         if self.asked.where == "registers":  # from the largest to the smallest
             parts.reverse()
-        words = [count(size, part_name(name)) for name, size in parts]
+        words = [counted_part(size, name) for name, size in parts]
         return " × ".join(words)
 
     def text(self) -> str:

@@ -238,7 +238,7 @@ class _Graph:
             (end.middle, above),
             (end.middle, end.y),
         )
-        told = "donated" if allowed else _("in{donor} is still in use").format(donor=donor)
+        told = _("donated") if allowed else _("in{donor} is still in use").format(donor=donor)
         return [Line(points, hue, 2.5), DrawnText(start.middle + 6, start.bottom + 10, told, style.SMALL, hue)]
 
 
@@ -256,5 +256,8 @@ def _kind(op: GraphOp) -> str:
     told = f"{short(op.dtype)} {op.shape}"
     if not isinstance(op.attribute, Map):
         return told
-    strides = f"strides {op.attribute.strides}" + (f" + {op.attribute.offset}" if op.attribute.offset else "")
-    return f"{told}, {strides}" if op.name == "view" else f"writes {op.attribute.shape}, {strides}"
+    strides = _("strides {strides}").format(strides=op.attribute.strides) + (
+        f" + {op.attribute.offset}" if op.attribute.offset else ""
+    )
+    writes = _("writes {shape}, {strides}").format(shape=op.attribute.shape, strides=strides)
+    return f"{told}, {strides}" if op.name == "view" else writes

@@ -19,18 +19,18 @@ def draw_card(step: Step) -> Drawing:
     """The table: hit or miss and why, the key, and its ingredients."""
     drawing = Drawing(width=WIDTH)
     colour = "good" if step.hit and not step.stale else "error" if step.stale else "warning"
-    badge = "HIT" if step.hit else "MISS"
+    badge = _("HIT") if step.hit else _("MISS")
     drawing.add(
         Rectangle(0, 0, 46, 20, colour, colour, 0.14, radius=5),
         DrawnText(23, 10, badge, style.TEXT, colour, "center", bold=True),
-        DrawnText(56, 10, f"hash {step.key[:16]}", style.TEXT, "ink", mono=True),
+        DrawnText(56, 10, _("hash {key}").format(key=step.key[:16]), style.TEXT, "ink", mono=True),
     )
     y = 34.0
     for line in textwrap.wrap(reason(step), 66):
         drawing.add(DrawnText(0, y, line, style.TEXT, "error" if step.stale else "ink"))
         y += LINE
     y += 6
-    there = {name: text for name, _, text in step.nearest.differences} if step.nearest else {}
+    there = {name: text for name, _here, text in step.nearest.differences} if step.nearest else {}
     for name in step.ingredients.names():
         # If the operations differ, all else does too: then only they are worth comparing.
         other = there.get(name) if "ops" not in there or name == "ops" else None
@@ -46,7 +46,7 @@ def _left_out(step: Step, name: str) -> bool:
 def _ingredient(drawing: Drawing, y: float, name: str, text: str, there: str | None, left_out: bool) -> float:
     lines = [(line, "ink") for line in _clipped(text)]
     if there is not None:
-        lines += [(line, "warning") for line in _clipped(f"nearest: {there}")]
+        lines += [(line, "warning") for line in _clipped(_("nearest: {text}").format(text=there))]
     if left_out:
         lines.append((_("left out of the hash"), "error"))
     height = LINE * len(lines) + 8

@@ -72,12 +72,12 @@ class LazyReport(View):
 
 
 def _row(use: Use) -> tuple[str, ...]:
-    more = f" and {len(use.kernels) - NAMES} more" if len(use.kernels) > NAMES else ""
+    more = _(" and {count} more").format(count=len(use.kernels) - NAMES) if len(use.kernels) > NAMES else ""
     names = ", ".join(use.kernels[:NAMES]) + more
     each = seconds_text(use.run_seconds / use.runs)
     return (
         use.key[:8],
-        names or "none",
+        names or _("none"),
         str(use.runs),
         seconds_text(use.compile_seconds),
         seconds_text(use.run_seconds),

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from triton_lab.localization import _
+from triton_lab.localization import _, translated
 from triton_lab.polyhedral import Access, Schedule, Statement
+from triton_lab.polyhedral.core.access_function import KINDS
 from triton_lab.polyhedral.core.affine_conditions import Extremum, Piecewise, formula_words
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
@@ -77,10 +78,10 @@ def _domain(statement: Statement) -> Formula:
     names = ", ".join(domain.iterators) or "()"
     lines: list[tuple[Part, ...]] = [(FormulaText(f"P = {{ {names} ∈ ℤ{power} |"),)]
     for p, piece in enumerate(domain.pieces):
-        last = "}" if p == len(domain.pieces) - 1 else "or"
+        last = "}" if p == len(domain.pieces) - 1 else _("or")
         keys = tuple(f"border:{statement.name}:{p}:{r}" for r in range(len(piece)))
         if not piece:
-            lines.append((FormulaText(f"everywhere {last}"),))
+            lines.append((FormulaText(_("everywhere {last}").format(last=last)),))
             continue
         signs = ["=" if c.equality else "≥" for c in piece]
         relation: Part = (
@@ -94,9 +95,9 @@ def _domain(statement: Statement) -> Formula:
 def _access(statement: Statement, number: int, access: Access) -> Formula:
     key = f"access:{statement.name}:{number}"
     head = FormulaText(f"{access.array}[f({', '.join(statement.iterators)})],  f = ", key)
-    name = _("Access function: {kind} of {text}").format(kind=access.kind, text=access.text)
+    name = _("Access function: {kind} of {text}").format(kind=translated(KINDS[access.kind]), text=access.text)
     if not access.subscripts:
-        return Formula(name, ((FormulaText(f"{access.array}, one element", key),),))
+        return Formula(name, ((FormulaText(_("{array}, one element").format(array=access.array), key),),))
     if not access.is_affine:
         return Formula(name, ((FormulaText(" , ".join(_spoken_value(s) for s in access.subscripts), key),),))
     keys = (key,) * len(access.subscripts)
@@ -109,7 +110,8 @@ def _spoken_value(value: object) -> str:
     if isinstance(value, Extremum):
         return f"{value.kind}({', '.join(map(_spoken_value, value.arguments))})"
     if isinstance(value, Piecewise):
-        return "; ".join(f"{_spoken_value(v)} where {formula_words(when)}" for when, v in value.cases)
+        cases = _("{value} where {condition}")
+        return "; ".join(cases.format(value=_spoken_value(v), condition=formula_words(when)) for when, v in value.cases)
     return str(value)
 
 

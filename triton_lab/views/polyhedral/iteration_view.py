@@ -99,7 +99,9 @@ class IterationView(View):
             return self._title
         values = self._values
         instances = words.count(self.schedule.scop.count(), "instance")
-        return _("{instances}{which}").format(instances=instances, which=f" at {values}" if values else "")
+        return _("{instances}{which}").format(
+            instances=instances, which=_(" at {values}").format(values=values) if values else ""
+        )
 
     @property
     def _values(self) -> str:
@@ -117,7 +119,7 @@ class IterationView(View):
                 )
             )
         if self.picture.tiles:
-            told.append(f"tiles: {len(self.picture.tiles)}")
+            told.append(_("tiles: {count}").format(count=len(self.picture.tiles)))
         return "\n".join([*told, str(self.schedule.scop), str(self.schedule)])
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.localization import _
+from triton_lab.messages import access_noun
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, sequence
 from triton_lab.polyhedral.core.statement import Array
@@ -205,7 +206,9 @@ def _part(tree: Tree, names: set[str]) -> Tree | None:
 
 def _title(scop: KernelScop, shown: Sequence[KernelStatement], race: Race | None) -> str:
     assert scop.launch is not None
-    what = " and ".join(dict.fromkeys(_("{kind} in line {line}").format(kind=s.kind, line=s.line) for s in shown))
+    what = _(" and ").join(
+        dict.fromkeys(_("{kind} in line {line}").format(kind=access_noun(s.kind), line=s.line) for s in shown)
+    )
     if race is not None:
         return _("{kernel}: {who} and {who2} race ({what})").format(
             kernel=scop.launch.kernel, who=race.first.who, who2=race.second.who, what=what

@@ -53,7 +53,9 @@ class MaximalView(View):
         parts, refused = len(self.parts.parts), len(self.parts.refusals)
         if self.parts.whole:
             return _("The whole program is affine")
-        return f"{messages.count(parts, 'affine part')}, {messages.count(refused, 'thing')} between"
+        return _("{parts}, {things} between").format(
+            parts=messages.count(parts, "affine part"), things=messages.count(refused, "thing")
+        )
 
     def text(self) -> str:
         return f"{self.title()}\n{self.parts}"
@@ -129,7 +131,10 @@ def _domain(part: Part, number: int) -> IterationView | None:
     tries = [scop.bind(**dict(zip(missing, tried, strict=True))) for tried in _values(len(missing))]
     bound = next((one for one in tries if one.count()), tries[0])
     values = ", ".join(f"{name} = {bound.values[name]}" for name in bound.parameters)
+    which = _(" at {values}").format(values=values) if values else ""
     title = _("part {number}: {instances}{which}").format(
-        number=number, instances=messages.count(bound.count(), "instance"), which=f" at {values}" if values else ""
+        number=number,
+        instances=messages.count(bound.count(), "instance"),
+        which=which,
     )
     return iteration_view(bound, title=title)

@@ -64,7 +64,11 @@ class RaggedView(View):
         raise ValueError(_("the program is a scop: nothing in it is irregular"))
 
     def text(self) -> str:
-        rows = [f"K[{i}] = {len(row)}: columns {', '.join(map(str, row))}" for i, row in enumerate(self.ragged.columns)]
+        told = _("columns {numbers}")
+        rows = [
+            f"K[{i}] = {len(row)}: {told.format(numbers=', '.join(map(str, row)))}"
+            for i, row in enumerate(self.ragged.columns)
+        ]
         return "\n".join([self.title(), *rows, self.remark, "", self.program, self.refusal])
 
     @property

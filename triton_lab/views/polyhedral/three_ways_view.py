@@ -57,7 +57,7 @@ class WaysView(View):
     def text(self) -> str:
         parts = [self.title()]
         for way in self.ways.every:
-            lists = [("can say", way.can), ("cannot say", way.cannot), ("measured", way.measured)]
+            lists = [(_("can say"), way.can), (_("cannot say"), way.cannot), (_("measured"), way.measured)]
             said = [f"  {name}: {'; '.join(lines)}" for name, lines in lists]
             parts.append("\n".join([way.title, textwrap.indent(way.program, "    "), *said]))
         return "\n\n".join(parts)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from triton_lab.localization import _
+from triton_lab.messages import access_noun
 from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, UNKNOWN, AccessProof, Outcome, Proof
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnItem, DrawnText, Line
@@ -56,7 +57,7 @@ class ProofView(View):
         made.add(DrawnText(_CODE - 10, LINE / 2, str(one.line or "?"), style.SMALL, "faint", "right", mono=True))
         made.add(DrawnText(_CODE, LINE / 2, _cut(one.code), style.SMALL, mono=True))
         reason = f": {one.reason}" if one.reason else ""
-        told = f"{one.kind} {one.argument or '?'}: {one.verdict}{reason}"
+        told = f"{access_noun(one.kind)} {one.argument or '?'}: {one.verdict}{reason}"
         for k, line in enumerate(wrapped(told, WIDTH - _CODE)):
             made.add(DrawnText(_CODE, LINE * (k + 1.5), line.strip(), colour=_COLOURS[one.outcome], bold=not k))
             made.height = LINE * (k + 2) + 8

@@ -45,7 +45,7 @@ def refuted_pieces(found: AccessProof) -> list[Drawing]:
     told = _("{program}: {lanes} of this {kind} {verb} the tensor, which has {elements}").format(
         program=messages.program(_number(found), found.launch.grid),
         lanes=_named(lanes, outside),
-        kind=found.kind,
+        kind=messages.access_noun(found.kind),
         verb=messages.noun(len(outside), "leaves", "leave"),
         elements=messages.count(size, "element"),
     )

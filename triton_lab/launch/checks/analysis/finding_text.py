@@ -42,7 +42,8 @@ def element(argument: Argument | None, address: int) -> str:
     if number >= 0:
         return messages.element(argument.name, number, argument.shape)
     place, rest = divmod(address - argument.storage_address, argument.itemsize)
-    exact = f"element {place}" if not rest else f"byte {address - argument.storage_address}"
+    byte = address - argument.storage_address
+    exact = messages.numbered(place, place, "element") if not rest else messages.numbered(byte, byte, "byte")
     return _("{exact} of the storage of {name}").format(exact=exact, name=argument.name)
 
 

@@ -64,13 +64,13 @@ def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
     if op is not None and effects.waits(op):
         # A wait is recorded as an event only when it ends.
         argument = launch.owner_of(op.index)
-        where = "" if argument is None else f" for {argument.name}"
+        where = "" if argument is None else _(" for {place}").format(place=argument.name)
     elif len(numbers) and (last := _last_looks(launch, numbers[:LISTED], _waited_for(launch, op)))[0] is not None:
         # A waiting program waits for what it read last.
         index, address = last[0]
         op = next(one for one in launch.executable.plan.walk() if one.index == index)
         argument = launch.owner_of(index)
-        where = f" for {element(argument, address)}"
+        where = _(" for {place}").format(place=element(argument, address))
         if argument is not None and argument.itemsize and all(argument is _owner(launch, look) for look in last):
             elements = np.array([look[1] - argument.address for look in last if look]) // argument.itemsize
     verb = messages.noun(len(numbers), "waits", "wait")

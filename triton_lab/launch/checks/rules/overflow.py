@@ -133,11 +133,13 @@ def _narrow(evidence: Evidence) -> Iterator[Finding]:
         op = evidence.ops[index]
         lanes, count = tally.listed(), tally.count
         text, shape = looked.examples[index]
-        where = f"{found} of " if (found := messages.lane(int(lanes.lane[0]), shape)) else ""
+        program = messages.program(int(lanes.program[0]), launch.grid)
+        lane = messages.lane(int(lanes.lane[0]), shape)
+        who = _("{lane} of {program}").format(lane=lane, program=program) if lane else program
         yield finding(
             launch,
             OverflowRule.kind,
-            f"in {where}{messages.program(int(lanes.program[0]), launch.grid)}, {text}{others(count)}",
+            _("in {who}, {text}{others}").format(who=who, text=text, others=others(count)),
             translated(_MEND_NARROW_FLOAT) if op.name in CASTS else translated(_MEND_NARROW),
             op=op,
             lanes=lanes,

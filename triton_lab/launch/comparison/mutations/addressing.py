@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab import messages
 from triton_lab.interpreter import memory_access
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.ir import Op
@@ -24,7 +23,7 @@ from triton_lab.ir.effects import operands_of
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.comparison.interpreter_changes import REDIRECTED, Redirect, redirected
 from triton_lab.launch.comparison.numerics import Switch
-from triton_lab.localization import _
+from triton_lab.localization import _, ngettext
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -54,7 +53,10 @@ _Known = tuple["Access", Op, "Argument"]
 
 def _on_lines(known: Sequence[_Known]) -> str:
     lines = sorted({one.line for one, _op, _argument in known if one.line is not None})
-    return f"{messages.noun(len(lines), 'on line', 'on lines')} {' and '.join(map(str, lines))}" if lines else "of it"
+    if not lines:
+        return _("of it")
+    told = ngettext("on line {numbers}", "on lines {numbers}", len(lines))
+    return told.format(numbers=_(" and ").join(map(str, lines)))
 
 
 def _indices(known: Sequence[_Known]) -> frozenset[int]:
@@ -83,7 +85,7 @@ def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
             if apart and any(_differs(each, rows) for each in group):
                 layers = redirected({op.index: _masked(argument, rows) for _unused, op, argument in group})
                 yield Switch(
-                    name, f"the mask {_on_lines(group)}",
+                    name, _("the mask {where}").format(where=_on_lines(group)),
                     redirects=(layers,), ops=_indices(group), place=_place(group), unusual=True,
                 )  # fmt: skip
 

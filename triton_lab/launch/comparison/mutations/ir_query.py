@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from triton_lab import messages
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function, Region
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.numerics import types_of
+from triton_lab.localization import _, ngettext
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -27,7 +27,8 @@ def lines_of(launch: Launch, *ops: Op) -> str:
 def on_lines(numbers: Sequence[int]) -> str:
     """`` (lines 12 and 14)``; "" for none."""
     lines = sorted(set(numbers))
-    return f" ({messages.noun(len(lines), 'line')} {' and '.join(map(str, lines))})" if lines else ""
+    told = ngettext(" (line {numbers})", " (lines {numbers})", len(lines))
+    return told.format(numbers=_(" and ").join(map(str, lines))) if lines else ""
 
 
 def lines_in(title: str) -> list[int]:

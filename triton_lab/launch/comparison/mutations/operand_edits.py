@@ -128,7 +128,9 @@ class OperandEdits(KernelScope):
         held = [op.attributes["axis"] for op in ids]
         for one, two in combinations(sorted(set(held)), 2):
             both = [op for op in ids if op.attributes["axis"] in (one, two)]
-            title = f"program_id({one}) and program_id({two}) exchanged{self.where(*both)}"
+            title = _("program_id({one}) and program_id({two}) exchanged{where}").format(
+                one=one, two=two, where=self.where(*both)
+            )
             edits = tuple((op.index, with_attributes(axis=one + two - op.attributes["axis"])) for op in both)
             yield Switch(
                 title, _("the axes of the program ids"), edits=edits, ops=frozenset(op.index for op in both), cost=2
@@ -136,13 +138,17 @@ class OperandEdits(KernelScope):
         for op in ids:
             axis = op.attributes["axis"]
             for other in (k for k in range(3) if k != axis and (k in extents or axis in extents)):
-                title = f"program_id({other}) instead of program_id({axis}){self.where(op)}"
+                title = _("program_id({other}) instead of program_id({axis}){where}").format(
+                    other=other, axis=axis, where=self.where(op)
+                )
                 made = switch_of(title, _("a program id along another axis"), op, with_attributes(axis=other))
                 yield replace(made, unusual=held.count(axis) == 1 and (other in held or axis in extents))
         for axis in extents:
             for op in self.own:
                 if axis not in held and op.name == "tt.make_range":
-                    title = f"program_id({axis}) * {self.type(op.results[0]).size} added{self.where(op)}"
+                    title = _("program_id({axis}) * {size} added{where}").format(
+                        axis=axis, size=self.type(op.results[0]).size, where=self.where(op)
+                    )
                     yield switch_of(title, _("a program id that is missing in the offsets"), op, _added(axis), cost=3)
 
     def factors(self, everywhere: bool) -> Iterator[Switch]:

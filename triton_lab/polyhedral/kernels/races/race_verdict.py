@@ -9,7 +9,7 @@ from typing import Literal
 import islpy as isl
 
 from triton_lab.localization import _
-from triton_lab.messages import element_at, who
+from triton_lab.messages import access_noun, element_at, who
 from triton_lab.polyhedral.kernels.access_statement import KernelStatement
 
 Proof = Literal["all sizes", "some sizes", "this launch", "this record", "none"]
@@ -35,7 +35,7 @@ class Encounter:
     def __str__(self) -> str:
         names = ", ".join(f"{n} = {v}" for n, v in zip(self.statement.iterators, self.point, strict=True))
         return _("{kind} in line {line} ({names})").format(
-            kind=self.statement.kind, line=self.statement.line, names=names
+            kind=access_noun(self.statement.kind), line=self.statement.line, names=names
         )
 
 
@@ -56,7 +56,7 @@ class Race:
     def __str__(self) -> str:
         place = element_at(self.argument, self.element)
         if self.other != self.argument:
-            place += f", which {self.other} shares"
+            place = _("{place}, which {other} shares").format(place=place, other=self.other)
         return _("{who} and {who2} access {place}: {first}, {second}").format(
             who=self.first.who, who2=self.second.who, place=place, first=self.first, second=self.second
         )

@@ -61,7 +61,7 @@ class TouchedValues(View):
                 sum=messages.number(int(found.touched.sum())), elements=messages.count(len(found.touched), "element")
             ),
         ]
-        return "\n".join([*lines, f"all lanes: {summary(found.everything)}"])
+        return "\n".join([*lines, _("all lanes: {values}").format(values=summary(found.everything))])
 
     def pieces(self) -> list[Drawing]:
         """The touched elements with the histogram of all lanes."""

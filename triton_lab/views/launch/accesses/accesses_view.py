@@ -279,10 +279,12 @@ class Accesses(View):
         touched = counts[counts > 0]
         of = messages.count(len(counts), "element")
         if self.over != "shape":
-            of = f"{messages.count(len(counts), 'unit')} of {messages.count(found.unit, 'byte')}"
+            of = _("{units} of {bytes}").format(
+                units=messages.count(len(counts), "unit"), bytes=messages.count(found.unit, "byte")
+            )
         lines = [self.title()]
         if not len(found.moments):
-            lines.append(f"nothing touches {self.argument.name}")
+            lines.append(_("nothing touches {name}").format(name=self.argument.name))
             return "\n".join(lines)
         lines.append(
             _("{programs}; {number} of {of} touched").format(
@@ -317,7 +319,7 @@ class Accesses(View):
             lines.append(_("{lanes} memory outside {name}").format(lanes=lanes, name=self.argument.name))
         if found.masked_elsewhere:
             lanes = messages.count(found.masked_elsewhere, "masked lane stands", "masked lanes stand")
-            lines.append(f"{lanes} outside {self.argument.name}")
+            lines.append(_("{lanes} outside {name}").format(lanes=lanes, name=self.argument.name))
         return "\n".join(lines)
 
     def pieces(self) -> list[Drawing]:

@@ -76,7 +76,7 @@ class Marked:
             title=self.title,
             legend=legend,
             ramp=(style.SEQUENTIAL, style.LEVELS, 0, self.most) if self.most else None,
-            ramp_name="iteration",
+            ramp_name=_("iteration"),
             panel_names=panel_names(shown.shape, shown.origin, shown.panels),
             room=ROOM,
             groups=np.minimum(np.arange(len(LOOKS)), FIRST),

@@ -412,7 +412,11 @@ class TimelinePanel(Panel):
             lines = one.text().splitlines()
             told += lines[: 1 + self.TOLD]
             if (left := len(lines) - 1 - self.TOLD) > 0:
-                told.append(f"{messages.count(left, 'more row')}: see launch.plot.timeline({one.argument.name!r})")
+                told.append(
+                    _("{rows}: see {call}").format(
+                        rows=messages.count(left, "more row"), call=f"launch.plot.timeline({one.argument.name!r})"
+                    )
+                )
         return told
 
     def pieces(self) -> list[Drawing]:

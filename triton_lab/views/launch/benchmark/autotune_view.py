@@ -91,8 +91,7 @@ class Autotune(View):
             return _("failed: {reason}").format(reason=one.failed)
         if math.isnan(one.seconds):
             return ""
-        spread = "" if one.low == one.high else f" ({seconds_text(one.low)} to {seconds_text(one.high)})"
-        return seconds_text(one.seconds) + spread
+        return seconds_text(one.seconds) + messages.spread(one.low, one.high)
 
     def times(self, one: Tried) -> str:
         """The time relative to the chosen configuration: ``1.34×``."""
@@ -102,7 +101,7 @@ class Autotune(View):
     def text(self) -> str:
         rows = [
             f"  {'→' if one is self.tuning.choice else ' '} {self._named(one)}: "
-            + (" ".join(filter(None, (self.told(one), self.times(one)))) or "time unknown")
+            + (" ".join(filter(None, (self.told(one), self.times(one)))) or _("time unknown"))
             for one in self._ranked
         ]
         return "\n".join([self.title(), *rows, *(f"  {note}" for note in self.notes())])
@@ -150,7 +149,8 @@ class Autotune(View):
         return found
 
     def _beside(self, one: Tried) -> str:
-        told = " · ".join(filter(None, (self.told(one), self.times(one) if one is not self.tuning.choice else "taken")))
+        beside = self.times(one) if one is not self.tuning.choice else _("taken")
+        told = " · ".join(filter(None, (self.told(one), beside)))
         return told if len(told) <= _REASON else told[: _REASON - 1] + "…"
 
     def _scaled(self, seconds: float) -> float:

@@ -207,8 +207,8 @@ def _values(name: str, wish: Any) -> Sequence[Any]:
 def _told(values: Sequence[Any]) -> str:
     """The values in words: ``one of 16, 32, 64``, or ``1 to 100``."""
     if not isinstance(values, range):
-        return f"one of {', '.join(map(str, values))}"
-    return f"{values[0]} to {values[-1]}" + (
+        return _("one of {values}").format(values=", ".join(map(str, values)))
+    return _("{low} to {high}").format(low=values[0], high=values[-1]) + (
         _(" in steps of {step}").format(step=values.step) if values.step > 1 else ""
     )
 

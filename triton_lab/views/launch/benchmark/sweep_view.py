@@ -67,8 +67,8 @@ class SweepView(View):
         sizes = messages.count(len(self.sizes), "size")
         if sweep.target == "cpu":
             return _("{sizes} on the CPU: how the time grows").format(sizes=sizes)
-        what = {"bytes": "bytes per second", "flops": "flops per second", "time": "time"}[sweep.quantity]
-        device = next((row.time.device for row in sweep if row.time is not None and row.time.device), "the GPU")
+        what = {"bytes": _("bytes per second"), "flops": _("flops per second"), "time": _("time")}[sweep.quantity]
+        device = next((row.time.device for row in sweep if row.time is not None and row.time.device), _("the GPU"))
         return _("{sizes} on {device}: {what}").format(sizes=sizes, device=device, what=what)
 
     # --- In words ---------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class SweepView(View):
         if row.time is None:
             return [row.error, *blank]
         time = row.time
-        spread = "" if time.runs == 1 else f" ({seconds_text(time.low)} to {seconds_text(time.high)})"
+        spread = "" if time.runs == 1 else messages.spread(time.low, time.high)
         told = [seconds_text(time.median) + spread, str(time.runs)]
         if self.sweep.target == "cpu":
             return [*told, three_digits(self._value(row))]

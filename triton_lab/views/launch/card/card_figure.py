@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from triton_lab.localization import all_translated
+from triton_lab.messages import noun
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText
 from triton_lab.views.drawing.drawing_pieces import WIDTH, lines, paragraphs, spaced, table, wrapped
@@ -56,7 +57,10 @@ def _findings(card: Card) -> list[Drawing]:
 def _finding(one: FindingScene) -> list[Drawing]:
     """What is wrong; for an error that stopped the launch its lines and their mended form, else what to do."""
     where = f"{one['where']}: " if one["where"] else ""
-    told = [*wrapped(f"{one['icon']} {one['severity']}: {where}{one['message']}"), *(INDENT + w for w in one["orders"])]
+    told = [
+        *wrapped(f"{one['icon']} {noun(1, one['severity'])}: {where}{one['message']}"),
+        *(INDENT + w for w in one["orders"]),
+    ]
     said = [(line, COLOURS[one["severity"]]) for line in told]
     todo = [(INDENT + line, "faint") for line in wrapped(one["hint"], WIDTH - 30, "")]
     shown = excerpt_lines(one["excerpt"], one["stopped"])

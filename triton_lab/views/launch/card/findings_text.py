@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from triton_lab.finding_pages import site_link
 from triton_lab.launch.checks.rule import rules
 from triton_lab.localization import _, translated
+from triton_lab.messages import noun
 from triton_lab.views.drawing import style
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ def _one(finding: Finding) -> str:
     where = f"{finding.where}: " if finding.where else ""
     excerpt = "\n".join(finding.excerpt)
     fix = "\n".join(finding.fix_lines)
-    told = [f"values: {finding.values_text}"] if finding.values.size else []
+    told = [_("values: {values}").format(values=finding.values_text)] if finding.values.size else []
     return (
         f'<div style="border-left: 3px solid {colour}; margin: 6px 0; padding: 2px 10px">'
-        f'<div><span aria-hidden="true" style="color: {colour}">{icon}</span> <b>{finding.severity}:</b> '
+        f'<div><span aria-hidden="true" style="color: {colour}">{icon}</span> <b>{noun(1, finding.severity)}:</b> '
         f"{html.escape(where + finding.message)}</div>"
         + (f'<pre style="{_CODE}">{html.escape(excerpt)}</pre>' if excerpt else "")
         + "".join(

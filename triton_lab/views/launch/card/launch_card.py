@@ -15,7 +15,7 @@ from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.maps.tensor_storage import memories
 from triton_lab.launch.recording.last_launch import is_last
 from triton_lab.localization import N_, _, all_translated, translated
-from triton_lab.messages import count, launched
+from triton_lab.messages import count, launched, noun
 from triton_lab.views.drawing.drawing_text import number_text, time_text
 from triton_lab.views.frontend_presence import widgets_are_shown
 from triton_lab.views.launch.card.card_parts import KEPT_NUMBERS, kept, opened, part, shown_first, tabs, there
@@ -190,7 +190,7 @@ class Card(Panels, View):
     def left_out(self) -> list[str]:
         """The number of findings that the static forms leave out, in words."""
         more = len(self.launch.findings) - self.MOST_FINDINGS
-        return [f"{count(more, 'more finding')}: see launch.findings"] if more > 0 else []
+        return [_("{findings}: see launch.findings").format(findings=count(more, "more finding"))] if more > 0 else []
 
     def remarks(self) -> list[str]:
         """The remarks: what was not checked, and what the pictures leave out."""
@@ -350,7 +350,7 @@ class Card(Panels, View):
             lines += [f"  {line}" for line in self.failure().splitlines()]
         for one in self.findings()[: self.MOST_FINDINGS]:
             where = f"{one['where']}: " if one["where"] else ""
-            lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
+            lines.append(f"  {one['icon']} {noun(1, one['severity'])}: {where}{one['message']}")
             lines += [f"      {line}" for line in one["orders"]]
             lines += [f"    {line}" for line in excerpt_lines(one["excerpt"], one["stopped"])] + [
                 f"      {one['hint']}"

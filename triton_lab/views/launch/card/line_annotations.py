@@ -144,7 +144,7 @@ def _number(runs: float) -> str:
 def _ran(runs: float) -> str:
     if runs == 1:
         return _("ran once in each program")
-    times = messages.noun(2, "time")  # the plural is also used for less than one
-    return _("ran {number} {times} in each program").format(number=_number(runs), times=times) + (
-        "" if runs == round(runs) else ", on average"
-    )
+    # The plural is also used for less than one.
+    whole = runs == round(runs)
+    told = _("ran {number} times in each program") if whole else _("ran {number} times in each program, on average")
+    return told.format(number=_number(runs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import messages
@@ -35,7 +36,7 @@ class CausesView(View):
 
     def title(self) -> str:
         cause = self.comparison.cause
-        return f"cause: {cause}" if self.comparison.causes().known else cause
+        return _("cause: {cause}").format(cause=cause) if self.comparison.causes().known else cause
 
     def text(self) -> str:
         return str(self.comparison.causes())
@@ -71,5 +72,5 @@ def briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _right(row: tuple[str, ...]) -> int:
-    """The number of bit-equal elements in a row: ``1,024 of 2,048``."""
-    return int(row[2].split(" ")[0].replace(",", ""))
+    """The number of bit-equal elements in a row, ``1,024 of 2,048``: in any language the smaller of the two."""
+    return min(int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", row[2]))

@@ -96,7 +96,7 @@ class ComparisonView(View):
         if not self.tried or self.comparison.verdict == EQUAL or not self.comparison.causes().known:
             return ""
         if self._pair is not None:
-            return f"cause: {self._pair.lines()[0]}"
+            return _("cause: {cause}").format(cause=self._pair.lines()[0])
         return CausesView(self.comparison).title()
 
     @property

@@ -15,7 +15,7 @@ from triton_lab.launch.comparison.argument_difference import Compared, Worst
 from triton_lab.launch.comparison.chunks import gathered
 from triton_lab.launch.comparison.stored_elements import number_last
 from triton_lab.launch.element_index import Ints
-from triton_lab.localization import N_, _
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
@@ -244,8 +244,8 @@ def row(one: Compared) -> tuple[str, ...]:
     return (
         one.name,
         kind,
-        one.verdict,
-        f"{messages.number(one.count)} of {messages.number(one.a.size)}",
+        translated(one.verdict),
+        messages.of_all(one.count, one.a.size),
         told(one.largest_absolute),
         told(one.largest_relative),
         told(one.largest_ulps),

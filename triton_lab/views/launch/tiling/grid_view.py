@@ -314,7 +314,7 @@ class GridView(View):
             lines[1:] = ["; ".join(self.stopped.text()) or lines[1]]
             if not self.work.lanes.any():
                 return "\n".join(lines)
-            lines.append(f"before that: {'; '.join(busy)}")
+            lines.append(_("before that: {what}").format(what="; ".join(busy)))
         for number, wave in enumerate(self.waves[:MOST_WAVES]):
             once = wave.loaded / wave.distinct if wave.distinct else 0
             lines.append(
@@ -330,7 +330,8 @@ class GridView(View):
                 )
             )
         if len(self.waves) > MOST_WAVES:
-            lines.append(f"{messages.count(len(self.waves) - MOST_WAVES, 'more wave')} of {self.sms}")
+            more = messages.count(len(self.waves) - MOST_WAVES, "more wave")
+            lines.append(_("{waves} of {programs}").format(waves=more, programs=self.sms))
         return "\n".join(lines)
 
     def pieces(self) -> list[Drawing]:

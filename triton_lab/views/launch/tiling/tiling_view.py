@@ -358,11 +358,13 @@ class Tiling(View):
             ((active == 0) & ~masked, _("no program") if found.shown is None else _("none of those shown")),
         ]
         told = [
-            f"{words.count(int(many[which].sum()), 'element')} by {who}" for which, who in facts if many[which].sum()
+            _("{elements} by {who}").format(elements=words.count(int(many[which].sum()), "element"), who=who)
+            for which, who in facts
+            if many[which].sum()
         ]
         if found.shown is not None:
             told.append(_("launch.plot.tiling({name}) examines all of them").format(name=repr(self.argument.name)))
-        lines = [self.title(), f"{words.count(self.programs, 'program')}; {', '.join(told) or 'no elements'}"]
+        lines = [self.title(), f"{words.count(self.programs, 'program')}; {', '.join(told) or _('no elements')}"]
         wrong = int(found.elements(inside=False)[active > 0].sum()) if found.drawn != found.shape else 0
         if wrong:
             lines.append(
@@ -389,7 +391,7 @@ def tensor_argument(launch: Launch, name: str) -> Argument:
     """The tensor argument of that name; if there is none, the error lists those that exist."""
     tensors = {argument.name: argument for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
     if name not in tensors:
-        there = ", ".join(tensors) or "none"
+        there = ", ".join(tensors) or _("none")
         raise ValueError(
             _("{kernel} has no tensor argument {name}; tensor arguments: {there}").format(
                 kernel=launch.kernel, name=repr(name), there=there

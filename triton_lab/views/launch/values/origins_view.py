@@ -71,10 +71,10 @@ class Origins(View):
         if program is None and likely is not None and found.first[likely] >= 0:
             program = likely
         if not (found.first >= 0).any() or (program is not None and found.first[program] < 0):
-            who = "" if program is None else f" in {messages.program(program, launch.grid)}"
+            who = "" if program is None else _(" in {place}").format(place=messages.program(program, launch.grid))
             raise ValueError(
                 _("{access_words} stored nothing to {text}{who}").format(
-                    access_words=access_words(store), text=store.argument or "an argument", who=who
+                    access_words=access_words(store), text=store.argument or _("an argument"), who=who
                 )
             )
         element = found.middle() if program is None else found.first[program]
@@ -137,7 +137,7 @@ class Origins(View):
         for name, (elements, first) in self.needed.items():
             argument = tensor_argument(self.launch, name)
             title = f"{name} ({shape_text(argument.shape)}): {messages.count(len(elements), 'element')}"
-            found.append(Marked(argument, elements, first, title, "loaded"))
+            found.append(Marked(argument, elements, first, title, _("loaded")))
         return found
 
     @property
@@ -148,11 +148,12 @@ class Origins(View):
             return drawn
         argument = tensor_argument(self.launch, self.store.argument)
         mark = np.array([e for e in [self.element] if e >= 0], np.int64)
-        stored = Marked(argument, mark, np.zeros_like(mark), f"stored: {self._stored()}", "stored here")
+        title = _("stored: {name}").format(name=self._stored())
+        stored = Marked(argument, mark, np.zeros_like(mark), title, _("stored here"))
         return [stored.heatmap(also=np.flatnonzero(self._first_of_cell >= 0)), *drawn]
 
     def _stored(self) -> str:
-        name = self.store.argument or "memory"
+        name = self.store.argument or _("memory")
         if self.store.argument is None or self.element < 0:
             return ", ".join(filter(None, [name, messages.lane(self.lane, self.store.block)]))
         shape = tensor_argument(self.launch, name).shape
@@ -168,11 +169,11 @@ class Origins(View):
         lines = [self.title()]
         for origin in self.origins:
             some = ", ".join(map(str, origin.elements[:8].tolist())) + (" …" if len(origin.elements) > 8 else "")
-            turn = f", iteration {origin.iteration}" if origin.iteration else ""
+            turn = _(", iteration {number}").format(number=origin.iteration) if origin.iteration else ""
             many = messages.count(len(origin.lanes), "element")
             lines.append(
                 _("line {line}{turn}: {many} of {text}: {some}").format(
-                    line=origin.line, turn=turn, many=many, text=origin.argument or "memory", some=some
+                    line=origin.line, turn=turn, many=many, text=origin.argument or _("memory"), some=some
                 )
             )
         if not self.origins:
@@ -299,7 +300,11 @@ class OriginsPanel(Panel):
 
     def items(self) -> list[ItemScene]:
         return [
-            item(f"origin/{one.op}", f"{one.argument} · line {one.line}", [one.line] if one.line else [])
+            item(
+                f"origin/{one.op}",
+                _("{name} · line {line}").format(name=one.argument, line=one.line),
+                [one.line] if one.line else [],
+            )
             for one in sorted(self.card.followable, key=lambda one: one is not self.card.traced)
         ]
 

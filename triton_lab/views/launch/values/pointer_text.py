@@ -49,6 +49,9 @@ def pointer_words(offsets: Ints, name: str) -> str:
     low, high = int(offsets.min()), int(offsets.max())
     if offsets.shape == ():
         return _("pointer to {name} + {low}").format(name=name, low=low)
-    return _("{shape_text} pointers to {name} + {low}").format(
-        shape_text=shape_text(offsets.shape), name=name, low=low
-    ) + (f" to {high}" if high > low else "")
+    shape = shape_text(offsets.shape)
+    if high == low:
+        return _("{shape_text} pointers to {name} + {low}").format(shape_text=shape, name=name, low=low)
+    return _("{shape_text} pointers to {name} + {low} to {high}").format(
+        shape_text=shape, name=name, low=low, high=high
+    )

@@ -42,7 +42,9 @@ class ProgramVariables(View):
         )
 
     def text(self) -> str:
-        return "\n".join([self.title(), *(f"  {name} = {value} (line {line})" for name, line, value in self._alive())])
+        said = _("  {name} = {value} (line {line})")
+        alive = (said.format(name=name, value=value, line=line) for name, line, value in self._alive())
+        return "\n".join([self.title(), *alive])
 
     def _alive(self) -> list[tuple[str, str, str]]:
         return self.steps.alive() if len(self.steps.trace) else []
@@ -63,7 +65,7 @@ class ProgramVariables(View):
         from triton_lab.views.drawing.drawing_pieces import side_by_side, table, title
 
         alive = self._alive()
-        told = [table([("", "Line", "Value"), *alive])] if alive else []
+        told = [table([("", _("Line"), _("Value")), *alive])] if alive else []
         return [title(self.title()), *side_by_side(self.heatmaps()), *told]
 
     def scene(self) -> Scene:

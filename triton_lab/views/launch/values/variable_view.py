@@ -128,7 +128,8 @@ class VariableView(View):
         )
 
     def _where(self) -> str:
-        several = f", iteration {self.iteration}" if self.values.iterations > 1 else ""
+        number = self.iteration
+        several = _(", iteration {number}").format(number=number) if self.values.iterations > 1 else ""
         return f"{words.program(self.program, self.values.grid)}{several}"
 
     def _summary(self, block: npt.NDArray[Any]) -> str:

@@ -14,7 +14,7 @@ from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.propagation.lane_sets import lifted
-from triton_lab.launch.propagation.masked_terms import ByAccess, of_value
+from triton_lab.launch.propagation.masked_lane_marks import ByAccess, of_value
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

@@ -14,7 +14,7 @@ from triton_lab.launch.comparison.launch_results import before, read, tensors
 from triton_lab.launch.explanation.element_sources import ElementSources
 from triton_lab.launch.explanation.observed_values import ObservedValues
 from triton_lab.launch.explanation.stored_values import KernelValues
-from triton_lab.launch.propagation.masked_terms import MaskedTerms
+from triton_lab.launch.propagation.masked_lane_marks import MaskedTerms
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _

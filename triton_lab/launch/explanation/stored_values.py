@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.neutral_values import combined_by
 from triton_lab.ir.plan import Bits, Dense, Function
-from triton_lab.ir.reductions import combined_by
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.types import Type
 from triton_lab.launch.propagation.element_functions import inside_of_others

@@ -24,14 +24,14 @@ from triton_lab.interpreter.variants.arithmetic_variants import ordinary
 from triton_lab.ir import Op, effects
 from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.dataflow import Value as PlanValue
-from triton_lab.ir.reductions import combined_by, neutral
+from triton_lab.ir.neutral_values import combined_by, neutral
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import element, finding, line_of, listed, program
 from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
-from triton_lab.launch.propagation.masked_terms import MaskedTerms
+from triton_lab.launch.propagation.masked_lane_marks import MaskedTerms
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.tape import block_shape, brought
 from triton_lab.launch.recording.watcher import Watcher

@@ -14,8 +14,8 @@ from triton_lab.interpreter.runtime_values import Value as Held
 from triton_lab.ir import Op, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.effects import operands_of
+from triton_lab.ir.neutral_values import combined_by, neutral
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
-from triton_lab.ir.reductions import combined_by, neutral
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
 from triton_lab.launch.comparison.mutations.ir_query import (
     behind,

@@ -1,4 +1,4 @@
-"""What a reduction or a scan does with its elements."""
+"""What a reduction or a scan combines its elements by, and the value that changes nothing there."""
 
 from __future__ import annotations
 

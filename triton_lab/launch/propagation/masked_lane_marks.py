@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects, traits
-from triton_lab.ir.reductions import combined_by
+from triton_lab.ir.neutral_values import combined_by
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.propagation.forward_analysis import ForwardAnalysis
 from triton_lab.launch.propagation.lane_sets import lifted

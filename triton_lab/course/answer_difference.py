@@ -12,6 +12,7 @@ from triton_lab import messages
 from triton_lab.course.answer_fault import AnswerFault, returned
 from triton_lab.course.attempt import Other, Placed
 from triton_lab.course.launch_work import arguments_of
+from triton_lab.ir import effects
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
@@ -174,7 +175,8 @@ def unstored(launches: Sequence[Launch], placed: Placed) -> tuple[int, ...] | No
     import torch
 
     done = [access for launch in launches for access in launch.done if access.kind != "load"]
-    if any(access.kind.startswith("atomic") for access in done):
+    ops = (op for launch in launches for op in launch.executable.plan.walk())
+    if any(effects.is_access(op) and effects.ACCESSES[op.name].kind == "atomic" for op in ops):
         return None
     stored = [
         np.broadcast_to(event.addresses(), shape)[np.broadcast_to(event.active(), shape)]

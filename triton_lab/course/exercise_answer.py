@@ -82,6 +82,7 @@ class LocalAnswer:
 
     def attempt(self, inputs: dict[str, Any]) -> Attempt:
         import torch
+        from triton.runtime.jit import KernelInterface
 
         from triton_lab.backend.targets.active_target import target
         from triton_lab.backend.targets.loop_and_memory_limits import limits
@@ -92,7 +93,7 @@ class LocalAnswer:
             function = self._function()
         except Unanswered as error:
             return Attempt(inputs, fault=error.fault)
-        if not hasattr(function, "__code__"):
+        if isinstance(function, KernelInterface):
             return Attempt(inputs, fault=AnswerFault(_("This is a kernel. Pass the function that launches it.")))
         on = told(inputs)
         with target("cpu"), limits(max_steps=MOST_STEPS), record() as launches:

@@ -107,6 +107,7 @@ EXERCISES = (
             case(x=tensor(5, 64)),
             case(x=tensor(3, 100)),
             case(x=tensor(3, 50, low=-31.0, high=-29.0)),
+            case(x=tensor(3, 50, low=-20100.0, high=-20000.0)),
             case(x=tensor(9, 33, layout="turned")),
             case(x=tensor(2, 1)),
         ),

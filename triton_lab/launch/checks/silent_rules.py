@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # The number of a region and an offset in it; -1 and the address itself outside of all.
 Place: TypeAlias = "tuple[int, int]"
 
-_KEPT = "launch.silent"
+_KEPT = "silent rules"
 # How many launches are remembered that touch the same places, and the most ranges of bytes that are compared.
 _LAUNCHES, _RANGES = 16, 256
 # An address may be aligned to elements of at most so many bytes.

@@ -144,7 +144,7 @@ def _number(runs: float) -> str:
 def _ran(runs: float) -> str:
     if runs == 1:
         return _("ran once in each program")
+    if runs == round(runs):
+        return _("ran {times} in each program").format(times=messages.count(int(runs), "time"))
     # The plural is also used for less than one.
-    whole = runs == round(runs)
-    told = _("ran {number} times in each program") if whole else _("ran {number} times in each program, on average")
-    return told.format(number=_number(runs))
+    return _("ran {often} times in each program, on average").format(often=_number(runs))

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_lab.ir import Op, Type, effects, predicates, traits
-from triton_lab.ir.neutral_values import neutral
 from triton_lab.ir.plan_edits import Edit, Editor, exchanged, renamed, with_attributes, with_computed
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.ir_query import constant, unused
@@ -97,7 +96,7 @@ class OperatorEdits(KernelScope):
                     taken = there.symbol in _LIKELY.get(trait.symbol, "") if trait.symbol else bool(there.extreme)
                     taken &= bool(there.symbol) or not trait.symbol
                     fits = there.bitwise == trait.bitwise and (not bits or there.bitwise)
-                    if other != op.name and taken is likely and fits and not self._is_nothing(other, op):
+                    if other != op.name and taken is likely and fits:
                         yield self._renamed(other, op)
             elif likely and op.name == "tt.addptr":
                 before = self.made.get(op.operands[0])
@@ -113,13 +112,6 @@ class OperatorEdits(KernelScope):
                     yield self._renamed(other, *alike)
                 for other in others:
                     yield self._renamed(other, op)
-
-    def _is_nothing(self, other: str, op: Op) -> bool:
-        """Whether ``other`` with the operation's constant gives the other operand: that is to leave it out."""
-        trait, type = traits.of(other), self.type(op.results[0])
-        sides = (1, 0) if trait.commutative else (1,)
-        none = neutral(other, type) if trait.commutative else {"-": 0.0, "/": 1.0, "//": 1.0}.get(trait.symbol)
-        return none is not None and any(constant(self.made, op.operands[k]) == none for k in sides)
 
     def _renamed(self, other: str, *ops: Op) -> Switch:
         """``other`` in place of operations of one name."""

@@ -74,13 +74,13 @@ class MaskedTerms(ByAccess):
     Lanes are marked that depend on lanes which a load masks off, and those that depend on lanes which it reads: on
     their own, or with others to which the element is spread, as a mean is. A constant is none of these. A lane that has
     read an element of its own is in the reduction by right. A lane that adds zero to a sum, or less than the greatest
-    to a maximum, is no mistake. ``off`` has the lanes of operands that are off, by the operation and how often it had
-    run before.
+    to a maximum, is no mistake. ``off`` has the lanes of a reduction's operand that are off, by the operation and how
+    often it had run before.
     """
 
     def __init__(self, launch: Recorded) -> None:
         super().__init__(launch, np.bool_)
-        self.off: dict[tuple[int, int], tuple[Array, ...]] = {}
+        self.off: dict[tuple[int, int], Array] = {}
         self._times: Counter[int] = Counter()
         self.terms: dict[int, MixedTerms] = {}
 
@@ -144,7 +144,10 @@ class MaskedTerms(ByAccess):
             signed = values.astype(np.float64) * (way or 1)
             most = np.where(off, -np.inf, signed).max(axis=axis, keepdims=True) if way else 0.0
             counts = off & ((signed > most) if way else (signed != 0))
-            self._note(frame, op, np.asarray(counts.any(axis=axis)) & some, some, values[counts], off)
+            bad = np.asarray(counts.any(axis=axis)) & some
+            self._note(frame, op, bad, some, values[counts])
+            if bad.any():
+                self.off[op.index, self._times[op.index]] = off
         found: Array = np.asarray(off.any(axis=axis)) & ~some
         return found
 
@@ -159,17 +162,16 @@ class MaskedTerms(ByAccess):
         if a.dtype.itemsize > 1:  # packed floats have numbers of their own
             there_a, there_b = (a != 0).astype(np.float32), (b != 0).astype(np.float32)
             counts = there_a @ there_b - (there_a * good_a) @ (there_b * good_b) > 0.5
-            self._note(frame, op, counts & some, some, np.empty(0), off_a, off_b)
+            self._note(frame, op, counts & some, some, np.empty(0))
         partly = good_a @ good_b < a.shape[-1]
         found: Array = off | (partly & ~some)
         return found
 
-    def _note(self, frame: Frame, op: Op, bad: Array, some: Array, terms: Array, *off: Array) -> None:
+    def _note(self, frame: Frame, op: Op, bad: Array, some: Array, terms: Array) -> None:
         found = self.terms.setdefault(op.index, MixedTerms())
         found.results += int(some.sum()) * (frame.count if len(some) == 1 else 1)
         if not bad.any():
             return
-        self.off[op.index, self._times[op.index]] = off
         rows = bad.reshape(len(bad), -1).sum(axis=1)
         if len(bad) == 1:
             rows = np.repeat(rows, frame.count)

@@ -86,8 +86,7 @@ class MaskedReductionRule(Rule):
         both = together([terms, stored])
         replay(launch, observer=both, access_observer=both, programs=programs)
         for index in sorted({index for index, _unused in terms.off}):
-            if evidence.ops[index].name == "tt.reduce":
-                yield from _told(evidence, terms, stored, evidence.ops[index], programs)
+            yield from _told(evidence, terms, stored, evidence.ops[index], programs)
 
 
 def _programs(evidence: Evidence) -> Ints:
@@ -207,11 +206,9 @@ class _Neutral:
     def __call__(self, frame: Frame, op: Op, *operands: Value) -> Any:
         time = self._times[op.index]
         self._times[op.index] += 1
-        flags = self._terms.off.get((op.index, time), ()) if op.index == self._op.index else ()
-        changed = list(operands)
-        for position, off in enumerate(flags):
-            number = neutral(combined_by(op), frame.type(op.operands[position]))
-            values = frame.spread(op, position, operands[position])
-            if number is not None and np.broadcast_shapes(off.shape, values.shape) == values.shape:
-                changed[position] = np.where(off, np.array(number).astype(values.dtype), values)
-        return ordinary(op.name)(frame, op, *changed)
+        off = self._terms.off.get((op.index, time)) if op.index == self._op.index else None
+        number = None if off is None else neutral(combined_by(op), frame.type(op.operands[0]))
+        if off is None or number is None:
+            return ordinary(op.name)(frame, op, *operands)
+        values = frame.spread(op, 0, operands[0])
+        return ordinary(op.name)(frame, op, np.where(off, np.array(number).astype(values.dtype), values))

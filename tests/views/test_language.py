@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,18 +66,20 @@ def forget() -> None:
             one.cache_clear()
 
 
-def texts(value: Any, kind: str = "", field: str = "") -> Iterator[tuple[str, str, str]]:
-    """The texts of a scene, each with the kind of its scene and its field."""
+def texts(
+    value: Any, kind: str = "", field: str = "", without: Collection[str] = DATA
+) -> Iterator[tuple[str, str, str]]:
+    """The texts of a scene, each with the kind of its scene and its field; those of fields ``without`` are left out."""
     if isinstance(value, str):
         yield kind, field, value
     elif isinstance(value, dict):
         kind = value.get("kind", kind) if isinstance(value.get("kind", ""), str) else kind
         for name, inner in value.items():
-            if name not in DATA:
-                yield from texts(inner, kind, field if name.isdigit() else name)
+            if name not in without:
+                yield from texts(inner, kind, field if name.isdigit() else name, without)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from texts(inner, kind, field)
+            yield from texts(inner, kind, field, without)
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -94,7 +96,7 @@ def test_a_picture_has_no_english_left(name: str) -> None:
 
 def code_words(view: View) -> set[str]:
     """The words of code and of given names in a picture: in its source, its arguments, its graph."""
-    found = {pseudo_language.left(text) for _, field, text in scene_texts(view.live()) if field in CODE}
+    found = {pseudo_language.left(text) for _, field, text in texts(view.live(), without=()) if field in CODE}
     if isinstance(view, StepView):
         step = view.step
         found |= {
@@ -115,23 +117,11 @@ def code_words(view: View) -> set[str]:
     return {word for text in found for word in re.findall(r"[A-Za-z]+", text)}
 
 
-def scene_texts(value: Any, kind: str = "", field: str = "") -> Iterator[tuple[str, str, str]]:
-    """All texts of a scene, those of data too."""
-    if isinstance(value, str):
-        yield kind, field, value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from scene_texts(inner, kind, name)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from scene_texts(inner, kind, field)
-
-
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_still_picture_has_no_english_word_left(name: str) -> None:
     """Not one word that is neither code, nor a name that the user gave."""
     view = PICTURES[name]()
-    whole = [*view.text().splitlines(), *(text for _, _, text in scene_texts(view.live()))]
+    whole = [*view.text().splitlines(), *(text for _, _, text in texts(view.live(), without=()))]
     drawn = [text.get_text() for text in view.figure().findobj(Text)]
     known = code_words(view) | KEPT
     english = {

@@ -170,7 +170,7 @@ def _told(evidence: Evidence, terms: MaskedTerms, stored: _Stores, op: Op, progr
             "masked-off lanes take part in this reduction{term}: without them {program} stores {right} to {element} "
             "({line}), and not {wrong}"
         ).format(
-            term="" if term is None else _(", the first as {term}").format(term=f"{term:.6g}"),
+            term="" if term is None else _(", the first with the value {term}").format(term=f"{term:.6g}"),
             program=program(launch, int(lanes.program[0])),
             right=f"{other.values.reshape(len(other.programs), -1)[first][0]:.6g}",
             element=element(argument, int(lanes.address[0])),

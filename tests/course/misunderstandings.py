@@ -90,7 +90,7 @@ WRONG: dict[str, tuple[tuple[str, Replacements], ...]] = {
         ("must be 7", (("tl.sum(tl.where(e == expert, begin, 0), axis=0) + within * tile", "within * tile"),)),
         ("must be 39", (("+ within * tile", "+ within"),)),
         ("must be -1", (("there = program < tl.sum(tiles, axis=0)", "there = program >= 0"),)),
-        ("instead of maximum", ((_TILES, f"tl.maximum({_TILES}, 1)"),)),
+        ("(line 7)", ((_TILES, f"tl.maximum({_TILES}, 1)"),)),  # another operator, or 0 instead of 1: both are right
         ("[1, 0]", (("ends_ptr + e - 1", "ends_ptr + e"),)),
         ("[7, 0]", ((_TILES, "(end + tile - 1) // tile"),)),
         ("[0, 0]", (("tl.cumsum(tiles, axis=0)", "tiles"),)),

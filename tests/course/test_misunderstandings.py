@@ -22,7 +22,7 @@ CASES = [
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time enough for the search for a cause: what it finds is tested, not how fast this machine is."""
-    monkeypatch.setattr(answer_difference, "_PATIENCE", 20.0)
+    monkeypatch.setattr(answer_difference, "_PATIENCE", 10.0)
 
 
 @pytest.mark.parametrize(("name", "reason", "replacements"), CASES)

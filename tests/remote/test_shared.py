@@ -57,8 +57,8 @@ def test_a_launch_there_gives_what_one_here_gives(there: str) -> None:
     assert lab.target() == there
     x = torch.randn(37, 100, generator=torch.Generator().manual_seed(1))
     made = softmax_forward(x)
-    with lab.target("cpu"):
-        assert torch.equal(made, softmax_forward(x))
+    with lab.target("cpu"):  # machine code here, if the kernel is hot, whose exponentials are within an ulp of NumPy's
+        torch.testing.assert_close(made, softmax_forward(x), rtol=3 * torch.finfo(torch.float32).eps, atol=0.0)
 
 
 def test_views_of_one_storage_travel_as_one_copy_with_their_strides(there: str, sent: list[Job]) -> None:

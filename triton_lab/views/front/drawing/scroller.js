@@ -19,7 +19,10 @@ export function goesOn(box, what) {
     words.textContent = cut.length ? tr("{what} continues {sides}. Scroll, or use the arrow keys.", { what, sides: cut.join(", ") }) : "";
   };
   box.addEventListener("scroll", update, { passive: true });
-  new ResizeObserver(update).observe(box);
+  const sizes = new ResizeObserver(update);
+  const observe = () => [box, ...box.children].forEach((one) => sizes.observe(one));
+  new MutationObserver(observe).observe(box, { childList: true });
+  observe();
   return words;
 }
 

@@ -179,3 +179,70 @@ def test_a_block_that_must_cover_a_row_stays():
 
     x, y = torch.randn(4, 100), torch.zeros(4)
     assert scope_of(recorded(lambda: row[(4,)](x, y, 100, BLOCK=128))).blocks == ()
+
+
+@triton.jit
+def scaled_rows(x_ptr, scale_ptr, y_ptr, columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    for row in range(ROWS):
+        place = scale_ptr + at
+        scale = tl.load(place, mask=at < columns)
+        x = tl.load(x_ptr + row * columns + at, mask=at < columns)
+        tl.store(y_ptr + row * columns + at, x * scale, mask=at < columns)
+
+
+@triton.jit
+def doubled_again(x_ptr, ROUNDS: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    for _ in range(ROUNDS):
+        x = tl.load(x_ptr + at)
+        tl.store(x_ptr + at, x * 2)
+
+
+@triton.jit
+def wide_indices(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n) + 1, mask=at < n)
+
+
+@triton.jit
+def wide_product(a_ptr, b_ptr, c_ptr, B: tl.constexpr):
+    at = tl.arange(0, B)[:, None] * B + tl.arange(0, B)[None, :]
+    a = tl.load(a_ptr + at).to(tl.float32)
+    tl.store(c_ptr + at, tl.dot(a, tl.load(b_ptr + at).to(tl.float32)))
+
+
+def test_loads_that_are_the_same_in_each_round_stand_before_the_loop():
+    x, scale, y = torch.randn(8, 100), torch.randn(100), torch.zeros(8, 100)
+    launch = recorded(lambda: scaled_rows[(1,)](x, scale, y, 100, ROWS=8, BLOCK=128))
+    (edit,) = edits_of(launch, "hoist")
+    loop = next(node for node in ast.walk(ast.parse(edit.text or "")) if isinstance(node, ast.For))
+    assert [ast.unparse(one.targets[0]) for one in loop.body if isinstance(one, ast.Assign)] == ["x"]
+    y.zero_()
+    run(launch, edit, x, scale, y, 100, ROWS=8, BLOCK=128)
+    assert torch.equal(y, x * scale)
+
+
+def test_a_load_of_what_the_loop_stores_stays():
+    x = torch.randn(64)
+    assert not edits_of(recorded(lambda: doubled_again[(1,)](x, ROUNDS=3, BLOCK=64)), "hoist")
+
+
+def test_indices_stay_in_32_bits():
+    x, y = torch.randn(500), torch.zeros(500)
+    launch = recorded(lambda: wide_indices[(4,)](x, y, 500, BLOCK=128))
+    (edit,) = edits_of(launch, "types")
+    assert "int64" not in (edit.text or "")
+    y.zero_()
+    run(launch, edit, x, y, 500, BLOCK=128)
+    assert torch.equal(y, x + 1)
+
+
+def test_tiles_are_multiplied_in_the_type_in_which_they_were_loaded():
+    a, b, c = torch.randn(16, 16).half(), torch.randn(16, 16).half(), torch.zeros(16, 16)
+    launch = recorded(lambda: wide_product[(1,)](a, b, c, B=16))
+    (edit,) = edits_of(launch, "types")
+    assert "float32" not in (edit.text or "")
+    c.zero_()
+    run(launch, edit, a, b, c, B=16)
+    torch.testing.assert_close(c, a.float() @ b.float(), rtol=1e-3, atol=1e-3)

@@ -81,7 +81,38 @@ def test_atomics_on_one_element_wait_for_each_other():
         model(recorded(lambda block=block: one_total[(N // block,)](x, total, BLOCK=block)))._atomics
         for block in (4096, 128)
     )
-    assert (few, many) == (N // 4096, N // 128)
+    # An H100 adds 2^18 numbers to one element in 464 microseconds.
+    assert many == 32 * few == pytest.approx(N // 128 * 464e-6 / 2**18 * timing("sm_90").clock, rel=0.02)
+
+
+@triton.jit
+def spread(out_ptr, COUNT: tl.constexpr, RUN: tl.constexpr, BLOCK: tl.constexpr):
+    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(out_ptr + lanes // RUN % COUNT, tl.full((BLOCK,), 1.0, tl.float32))
+
+
+@pytest.mark.parametrize(
+    ("count", "run", "measured"), [(1, 1, 7364e-6), (4, 32, 7365e-6), (32, 1, 322e-6), (256, 1, 158e-6)]
+)
+def test_atomics_wait_about_as_long_as_on_an_h100(count, run, measured):
+    """The times of 2^22 atomics, of which a sixteenth runs here; lines of memory share more or less of their way."""
+    out = torch.zeros(count)
+    found = model(recorded(lambda: spread[(N // 1024,)](out, COUNT=count, RUN=run, BLOCK=1024)))
+    assert found._atomics / timing("sm_90").clock * 16 == pytest.approx(measured, rel=2.0)
+
+
+def test_atomics_on_elements_that_no_two_programs_share_do_not_wait_for_the_grid():
+    out = torch.zeros(N)
+    found = model(recorded(lambda: spread[(N // 1024,)](out, COUNT=N, RUN=1, BLOCK=1024)))
+    assert found._atomics <= 4 * timing("sm_90").atomic
+
+
+@pytest.mark.parametrize("warps", [1, 4])
+def test_small_programs_start_one_after_the_other(warps):
+    """An H100 takes 162 microseconds for 2^18 programs of one warp or of four that do next to nothing."""
+    x, y = torch.zeros(1 << 15), torch.zeros(1 << 15)
+    found = model(recorded(lambda: strided[(1 << 10,)](x, y, STEP=1, BLOCK=32, num_warps=warps)), num_warps=warps)
+    assert found.predicted().parts["starts"] * 2**8 == pytest.approx(162e-6, rel=0.05)
 
 
 def test_a_product_takes_at_least_the_time_of_the_tensor_cores():

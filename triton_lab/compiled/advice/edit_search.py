@@ -44,14 +44,14 @@ _STEP = 0.02  # times that differ by a smaller share are taken for equal
 _SEARCH = 0.65  # the share of the time for the search; the rest is for checks
 # The kinds of edits that help against what limits a launch, the likeliest first; all others come after them.
 _HELPS = {
-    "dram": ("order", "vector", "shape", "block", "swizzle", "mask"),
-    "l2": ("order", "vector", "shape", "swizzle", "block", "mask", "stages"),
-    "lsu": ("order", "vector", "mask", "shape", "block"),
-    "issue": ("vector", "mask", "warps", "block", "split", "shape"),
-    "products": ("shape", "block", "warps", "stages"),
+    "dram": ("order", "rows", "vector", "shape", "block", "swizzle", "mask"),
+    "l2": ("order", "rows", "vector", "hoist", "shape", "swizzle", "block", "mask", "stages"),
+    "lsu": ("order", "rows", "vector", "types", "hoist", "mask", "shape", "block"),
+    "issue": ("vector", "types", "rows", "mask", "warps", "block", "split", "shape"),
+    "products": ("types", "shape", "block", "warps", "stages"),
     "atomics": ("block", "warps", "shape"),
-    "latency": ("vector", "grid", "block", "stages", "warps", "order", "shape", "mask"),
-    "starts": ("block", "warps", "shape", "vector"),
+    "latency": ("vector", "rows", "hoist", "grid", "block", "stages", "warps", "order", "shape", "mask"),
+    "starts": ("rows", "block", "warps", "shape", "vector"),
 }
 _LEFT = (
     N_("Other algorithms, descriptors, other layouts of the tensors and fused kernels were not looked at."),
@@ -98,8 +98,10 @@ def _refuse(launch: Launch) -> None:
         raise CannotReplay(_("the launch stopped with an error: correct it first, then ask for its speed"))
     if is_gluon(launch) or launch.executable.waiting_loops:
         raise CannotReplay(_("advice is given for Triton kernels whose programs do not wait for each other"))
-    if launch.snapshot is None or launch.snapshot.missing or launch.tape is None or launch.tape.dropped:
+    if launch.snapshot is None or launch.tape is None:
         raise CannotReplay(_("the launch was recorded without the data that a rerun needs"))
+    if missing := launch.snapshot.missing or launch.tape.cut:
+        raise CannotReplay(missing)
 
 
 @dataclass(eq=False)
@@ -177,14 +179,16 @@ class _EditSearch:
     def _next_to(self, edit: LaunchEdit) -> Iterator[tuple[str, LaunchEdit]]:
         if edit.text is None:
             for kind, one in source_edits(self.scope):
-                yield kind, replace(one, constants=edit.constants, options=edit.options, grid=edit.grid)
+                constants = {**edit.constants, **one.constants}
+                grid = self.scope.grid(constants, one.grid or edit.grid)
+                yield kind, replace(one, constants=constants, options=edit.options, grid=grid)
         yield from option_edits(self.scope, edit)
 
     def _begin(self) -> None:
         """The launch as it is. Raises CompileError, KernelError, CannotReplay."""
         nothing = LaunchEdit()
         self.seen.add(nothing.key)
-        tried, begun = edited_launch(self.launch, nothing, self._programs), time.monotonic()
+        tried, begun = edited_launch(self.launch, nothing, self._programs(nothing)), time.monotonic()
         (made,) = compiled_together([(tried, {})], self.target)
         if isinstance(made, CompileError):
             raise made
@@ -196,7 +200,7 @@ class _EditSearch:
         launches: list[tuple[LaunchEdit, Launch]] = []
         for edit in edits:
             try:
-                launches.append((edit, edited_launch(self.launch, edit, self._programs)))
+                launches.append((edit, edited_launch(self.launch, edit, self._programs(edit))))
             except Exception as error:  # the front end may raise anything, and such an edit is no advice
                 self._drop(edit, error, _("it does not run"))
         for (edit, tried), made in zip(launches, self._compiled(launches), strict=True):
@@ -224,13 +228,14 @@ class _EditSearch:
                 return [error]
             return [one for each in launches for one in self._compiled([each])]
 
-    @property
-    def _programs(self) -> int:
-        """The programs to follow: more where what they share decides the traffic of memory."""
+    def _programs(self, edit: LaunchEdit) -> int:
+        """The programs of an edit to follow: more where what they share decides the traffic of memory."""
         gpu = timing(self.target)
         if not self.known or self._footprint.bytes <= gpu.l2:
             return _PROGRAMS
-        return gpu.multiprocessors * 4
+        # Fewer where each does the work of several.
+        share = math.prod(edit.grid or self.launch.grid) / max(1, self.launch.programs)
+        return max(_PROGRAMS, math.ceil(gpu.multiprocessors * 4 * min(1.0, share)))
 
     @cached_property
     def _footprint(self) -> SectorFootprint:

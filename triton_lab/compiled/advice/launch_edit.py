@@ -31,14 +31,14 @@ class LaunchEdit:
     @property
     def parts(self) -> int:
         """How many things it changes; the grid follows from the others, if there are any."""
-        own_grid = self.grid is not None and not self.constants
+        own_grid = self.grid is not None and not self.constants and self.text is None
         return len(self.constants) + len(self.options) + len(self.remarks) + own_grid
 
     @property
     def title(self) -> str:
         """All changes: ``num_warps=8, BLOCK=1024``."""
         told = [*self.remarks, *(f"{name}={value}" for name, value in {**self.constants, **self.options}.items())]
-        if self.grid is not None and not self.constants:
+        if self.grid is not None and (not self.constants or self.text is not None):
             told.append(f"grid={_short(self.grid)}")
         return ", ".join(told)
 

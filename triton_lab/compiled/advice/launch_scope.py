@@ -70,14 +70,14 @@ class LaunchScope:
             if isinstance(node, ast.Call) and called_name(node) == "arange"
             for name in _names(node.args[-1])
         }
-        follow = {name for several in self.axis_blocks.values() for name in several} | self._stepped
+        follow = {name for several in self.axis_blocks.values() for name in several} | self.stepped
         return tuple(
             name for name, value in self.constants.items()
             if name in ranged and name in follow and value > 0 and value & (value - 1) == 0
         )  # fmt: skip
 
     @cached_property
-    def _stepped(self) -> set[str]:
+    def stepped(self) -> set[str]:
         """The constexprs in the bounds and steps of loops."""
         loops = [node for node in ast.walk(self.tree) if isinstance(node, ast.For)]
         used = {name for loop in loops for name in _names(loop.iter)}
@@ -141,11 +141,19 @@ class LaunchScope:
         """Whether a program goes on behind the last one: the kernel reads the size of its grid."""
         return any(isinstance(node, ast.Call) and called_name(node) == "num_programs" for node in ast.walk(self.tree))
 
-    def grid(self, constants: Mapping[str, int]) -> tuple[int, int, int] | None:
-        """The grid for other constants; None if it stays. Raises LookupError where how it follows is not known."""
+    def grid(
+        self, constants: Mapping[str, int], now: tuple[int, int, int] | None = None
+    ) -> tuple[int, int, int] | None:
+        """The grid for other constants, where it is ``now`` along axes without blocks; None if it is the launch's.
+
+        Raises LookupError where how it follows is not known.
+        """
         blocks = {**self.constants, **constants}
         grid = list(self.launch.grid)
-        for axis, names in self.axis_blocks.items():
+        for axis in range(3):
+            names = self.axis_blocks.get(axis, ())
+            if not names and now is not None:
+                grid[axis] = now[axis]
             if not set(names) & set(constants) or self.strides_over_grid:
                 continue
             rule = self.grid_rules[axis]
@@ -153,6 +161,11 @@ class LaunchScope:
                 raise LookupError(f"axis {axis}")
             grid[axis] = rule.extent(blocks)
         return None if tuple(grid) == self.launch.grid else (grid[0], grid[1], grid[2])
+
+    @cached_property
+    def pointers(self) -> frozenset[str]:
+        """The names of the arguments that are tensors."""
+        return frozenset(one.name for one in self.launch.arguments if one.kind in ("tensor", "descriptor"))
 
     @cached_property
     def pipelined(self) -> bool:

@@ -96,6 +96,6 @@ def _with_blocks(scope: LaunchScope, state: LaunchEdit, factors: Mapping[str, fl
         return
     constants = {name: value for name, value in after.items() if value != scope.constants[name]}
     try:
-        yield replace(state, constants=constants, grid=scope.grid(constants))
+        yield replace(state, constants=constants, grid=scope.grid(constants, state.grid))
     except LookupError:
         return

@@ -31,7 +31,8 @@ _BOUNDED = 16  # programs whose rounding is bounded
 class ResultCheck:
     """Compares with the results of ``launch``; the bounds of rounding may take ``seconds``, once.
 
-    Bounds are computed for some programs. What others leave may differ by as much as the largest of these bounds.
+    Bounds are computed for some programs. What others leave may differ by as much as the largest of these bounds. The
+    rounding of a sum by atomics of all programs grows with the square of their number, as each rounds the sum so far.
     """
 
     launch: Launch
@@ -79,5 +80,8 @@ class ResultCheck:
         if not known.any():
             return UNKNOWN
         # Both results lie within such a bound of the exact one; other programs compute alike.
-        allowed = np.where(known, 2 * size, 4 * size[known].max())
+        most = size[known].max()
+        allowed = np.where(known, 2 * size, 4 * most)
+        if any(access.kind == "atomic" and access.argument == one.name for access in self.launch.accesses):
+            allowed = np.full(size.shape, 2 * most * max(1.0, self.launch.programs / _BOUNDED) ** 2)
         return NEAR if bool((one.absolute <= allowed).all()) else DIFFERENT

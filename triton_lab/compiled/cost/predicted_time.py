@@ -42,6 +42,8 @@ _NORM = 4.0  # of the units; waiting overlaps less with their work, and joins it
 _SLOTS = 4  # instructions that a multiprocessor issues in a cycle
 _MMA_SHARE = 0.62  # of the peak of Hopper's tensor cores that mma.sync reaches; wgmma is needed for more
 _KEPT = 0.6  # the share of the first-level cache in which lines live until they are used again
+_LINE = 128  # bytes
+_SPILT = 8  # cycles that a register waits, which a loop stores and loads again
 _OVERFLOWS = 0.8  # the share of the second-level cache from which on data does not stay in it
 
 
@@ -127,7 +129,7 @@ class TimeModel:
             "products": self._products * (gpu.multiprocessors / busy),
             "atomics": self._atomics / gpu.clock,
             "latency": self._latency / gpu.clock,
-            "starts": self.programs / busy * (gpu.gap + 12 * self.cost.metadata.warps) / gpu.clock,
+            "starts": self.programs / busy * max(gpu.gap, 60 + 12 * self.cost.metadata.warps) / gpu.clock,
         }
         units = sum(seconds**_NORM for name, seconds in parts.items() if name != "latency") ** (1 / _NORM)
         whole = math.hypot(units, parts["latency"])
@@ -184,18 +186,23 @@ class TimeModel:
             scattered = one.requests and one.sectors / one.requests > max(4, 2 * one.width)
             cycles += max(one.requests, one.sectors / (2 if scattered else 4))
         cycles += sum(line.wavefronts for line in self._found.shared)
-        return cycles * self._scale + self._spilt * 2 / 128
+        return cycles * self._scale + self._spilt * self._rounds * 2 / 128
 
     @cached_property
     def _atomics(self) -> float:
-        """Cycles of atomics on the element that most of them change."""
+        """Cycles of the line of memory that most atomics change: each of their sectors there waits for the others."""
         most = 0.0
         for one, several in self._runs:
-            if one.way == "atomic" and several:
-                starts = np.concatenate([each.start for each in several])
-                if len(starts):
-                    _element, counts = np.unique(starts, return_counts=True)
-                    most += int(counts.max()) * (self._scale if counts.max() > 1 else 1)
+            if one.way == "atomic" and any(len(each) for each in several):
+                start, stop = (np.concatenate([getattr(each, end) for each in several]) for end in ("start", "stop"))
+                _element, same = np.unique(start, return_counts=True)
+                first, last = start // _LINE, (stop - 1) // _LINE
+                steps = np.arange(int((last - first).max()) + 1)
+                lines = first[:, None] + steps
+                _line, counts = np.unique(lines[lines <= last[:, None]], return_counts=True)
+                # Elements that no two of the programs change are others in the rest of the grid.
+                programs = self._scale if same.max() > 1 else 1.0
+                most += one.sectors * programs * float(counts.max() / counts.sum()) * self._gpu.atomic
         return most
 
     # --- Instructions ---------------------------------------------------------------------------------
@@ -206,12 +213,18 @@ class TimeModel:
         programs = max(1, len(self.cost.launch.own))
         return [(self._found.times(one) or 0) / programs for one in self._found.ptx.instructions]
 
+    @property
+    def _rounds(self) -> float:
+        """How often a program stores and loads the registers that it spills: once in each round of its hottest loop."""
+        return max(self._times, default=1.0)
+
     @cached_property
     def _issue(self) -> float:
         """Slots of schedulers, of all multiprocessors together."""
         pairs = zip(self._found.ptx.instructions, self._times, strict=True)
         once = sum(issued(one) * times for one, times in pairs)
-        return (once + 2 * (self.cost.metadata.spills or 0)) * self.cost.metadata.warps * self.programs
+        spilt = 2 * (self.cost.metadata.spills or 0) * self._rounds
+        return (once + spilt) * self.cost.metadata.warps * self.programs
 
     @cached_property
     def _products(self) -> float:
@@ -230,6 +243,7 @@ class TimeModel:
         far = gpu.near + (gpu.far - gpu.near) * share
         times = dict(zip((one.index for one in self._found.ptx.instructions), self._times, strict=True))
         cycles = gpu.start + critical_cycles(self._found.ptx, lambda one: times[one.index], far)
+        cycles += _SPILT * (self.cost.metadata.spills or 0) * self._rounds
         places = gpu.multiprocessors * self._at_once
         turns = self.programs / places
         return cycles * (math.ceil(turns) if turns < 4 else turns)

@@ -29,14 +29,17 @@ class Pointed(Protocol):
 
 
 def pointee(values: npt.NDArray[Any], arguments: Iterable[Pointed]) -> Pointed | None:
-    """The argument whose storage holds the first of these numbers, if they may be addresses."""
+    """The argument whose storage holds the first of these numbers, or else ends there, if they may be addresses."""
     if values.dtype != np.int64 or not values.size:
         return None
     first = int(values.flat[0])
-    for one in arguments:
-        if one.storage_bytes and one.storage_address <= first <= one.storage_address + one.storage_bytes:
-            return one
-    return None
+    near = [
+        one
+        for one in arguments
+        if one.storage_bytes and one.storage_address <= first <= one.storage_address + one.storage_bytes
+    ]
+    # On a GPU one tensor often begins where another ends.
+    return min(near, key=lambda one: first == one.storage_address + one.storage_bytes, default=None)
 
 
 def offsets_in(argument: Pointed, addresses: npt.NDArray[Any]) -> Ints:

@@ -1,0 +1,152 @@
+"""Neighbouring programs become one: each takes several of their program ids, as the rows of blocks of two axes.
+
+It is for kernels whose programs have blocks of one axis and treat them element by element, or reduce them: a row, a
+column or one element for each program.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import triton.language as tl
+
+from triton_lab.backend.source.access_source import called_name
+from triton_lab.compiled.advice.launch_edit import LaunchEdit
+from triton_lab.compiled.advice.launch_scope import LaunchScope, is_program_id
+from triton_lab.compiled.advice.text_replacement import arange_size, edited, module_name
+from triton_lab.ir import traits
+from triton_lab.ir.traits import Kind
+from triton_lab.localization import _
+
+_PROGRAMS = (16, 64, 4)  # that become one
+_LARGEST = 1 << 14  # elements of a block
+_LEAST = 16  # elements of a step of a loop
+
+
+def batches(scope: LaunchScope) -> Iterator[LaunchEdit]:
+    """The kernel with several programs of an axis in one, for each axis and several numbers of programs."""
+    widest = _widest(scope)
+    if not widest:
+        return
+    for axis, programs in enumerate(scope.launch.grid):
+        if scope.axis_blocks.get(axis) or not any(is_program_id(node, axis) for node in ast.walk(scope.tree)):
+            continue
+        for count in _PROGRAMS:
+            if programs % count:
+                continue
+            grid = [n // count if k == axis else n for k, n in enumerate(scope.launch.grid)]
+            edit = edited(scope, _changes(scope, axis, count), _("{count} programs in one").format(count=count))
+            edit = replace(edit, grid=(grid[0], grid[1], grid[2]))
+            if count * widest <= _LARGEST:
+                yield edit
+            for name in scope.stepped & set(scope.blocks):
+                if scope.constants[name] // count >= _LEAST:
+                    # As many elements as before: the loop takes smaller steps.
+                    yield replace(edit, constants={name: scope.constants[name] // count})
+
+
+def _widest(scope: LaunchScope) -> int:
+    """The elements of the kernel's largest block; 0 if a block has two axes or its elements change places."""
+    widest = 1
+    for function in scope.launch.executable.plan.functions.values():
+        for op in function.walk():
+            if not traits.known(op.name) or traits.of(op.name).kind in (Kind.PERMUTES, Kind.CONTRACTS):
+                return 0
+            for shape in (function.types[value].shape for value in op.results):
+                if len(shape) > 1:
+                    return 0
+                widest = max([widest, *shape])
+    return widest
+
+
+def _changes(scope: LaunchScope, axis: int, count: int) -> dict[ast.expr, str]:
+    """The outermost expressions that change, and what is written for them."""
+    batch = _Batch(module_name(scope), axis, count, _carried(scope.tree))
+    found: dict[ast.expr, str] = {}
+
+    def look(node: ast.AST) -> None:
+        if isinstance(node, ast.expr) and batch.replaces(node):
+            found[node] = ast.unparse(batch.visit(copy.deepcopy(node)))
+            return
+        for one in ast.iter_child_nodes(node):
+            look(one)
+
+    for value, kind in batch.carried.items():
+        found[value] = f"{batch.module}.full(({count}, 1), {ast.unparse(value)}, {batch.module}.{kind})"
+    look(scope.tree)
+    return found
+
+
+def _carried(tree: ast.Module) -> Mapping[ast.expr, str]:
+    """The numbers that variables have before the loops that change them, and their types."""
+    changed = {
+        one.id
+        for loop in ast.walk(tree) if isinstance(loop, (ast.For, ast.While))
+        for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }  # fmt: skip
+    found = {}
+    for node in ast.walk(tree):
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id in changed:
+            kind = _number_type(node.value)
+            if kind:
+                found[node.value] = kind
+    return found
+
+
+def _number_type(node: ast.expr) -> str:
+    """Triton's type of a number that stands in the text; "" for all else."""
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    if isinstance(node, ast.Call) and called_name(node) == "float":
+        return "float32"
+    return {int: "int32", float: "float32"}.get(type(node.value), "") if isinstance(node, ast.Constant) else ""
+
+
+def _parameters(node: ast.AST) -> list[str]:
+    """The parameters of the function of Triton's language that is called; none for all else."""
+    is_named = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    function = getattr(tl, called_name(node), None) if is_named else None  # type: ignore[arg-type]
+    try:
+        return list(inspect.signature(getattr(function, "fn", function)).parameters)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return []
+
+
+class _Batch(ast.NodeTransformer):
+    """Rewrites expressions so that blocks have a first axis of ``count`` program ids."""
+
+    def __init__(self, module: str, axis: int, count: int, carried: Mapping[ast.expr, str]) -> None:
+        self.module, self.axis, self.count, self.carried = module, axis, count, carried
+
+    def replaces(self, node: ast.expr) -> bool:
+        """Whether the node itself is written anew, not only what stands in it."""
+        names = _parameters(node)
+        return (
+            is_program_id(node, self.axis)
+            or arange_size(node) is not None
+            or bool({"shape"} & set(names[:1]))
+            or ("axis" in names[1:])
+        )
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        if is_program_id(node, self.axis):
+            ids = f"({ast.unparse(node)} * {self.count} + {self.module}.arange(0, {self.count}))[:, None]"
+            return ast.parse(ids, mode="eval").body
+        if arange_size(node) is not None:
+            return ast.parse(f"{ast.unparse(node)}[None, :]", mode="eval").body
+        self.generic_visit(node)
+        names = _parameters(node)
+        if "shape" in names[:1] and node.args and isinstance(node.args[0], (ast.Tuple, ast.List)):
+            node.args[0].elts.insert(0, ast.Constant(self.count))
+        elif "axis" in names[1:]:
+            node.args = node.args[: names.index("axis")]
+            given = {"axis": 1, "keep_dims": True}
+            kept = [one for one in node.keywords if one.arg not in given]
+            new = [ast.keyword(name, ast.Constant(value)) for name, value in given.items() if name in names]
+            node.keywords = [*new, *kept]
+        return node

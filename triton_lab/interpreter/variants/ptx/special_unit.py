@@ -1,13 +1,15 @@
 """The approximate instructions of PTX, to the bit of an H100.
 
-These are ``ex2``, ``lg2``, ``rcp``, ``rsqrt``, ``sqrt``, ``sin`` and ``cos``.
+These are ``ex2``, ``lg2``, ``rcp``, ``rsqrt``, ``sqrt``, ``sin``, ``cos`` and ``tanh``.
 
 The special function unit takes the upper bits of a mantissa for the row of a table, and the rest for a number x in
 [0, 1). The row's polynomial c0 + c1 x + c2 x^2 is computed in fixed point, with those partial products of the square
 left out whose weight is below a limit, and cut. Square roots have a row for each half of two binades, the others for
-one. (Oberman and Siu, *A High-Performance Area-Efficient Multifunction Interpolator*, 2005, describe such a unit.) The
-coefficients follow from the results of ``tests.gpu.probes`` for all mantissas, which they give to the last bit. Those
-of ``sin`` and ``cos`` follow from 262,144 numbers of all kinds: for each row no others give all of its results.
+one, and ``tanh`` has rows for each of its binades. (Oberman and Siu, *A High-Performance Area-Efficient Multifunction
+Interpolator*, 2005, describe such a unit.) The coefficients follow from the results of ``tests.gpu.probes`` for all
+mantissas, which they give to the last bit. Those of ``sin`` and ``cos`` follow from 262,144 numbers of all kinds, those
+of ``tanh`` from these and every 32nd mantissa of its binades: for each row no others give all of its results. They also
+give ``tanh`` of all mantissas in the three binades where all were asked.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ def _units() -> Mapping[str, Interpolation]:
         "sqrt": Interpolation(rows["sqrt"], 4, 262136, 17, 19),
         "lg2": Interpolation(rows["lg2"], 8, 26784, 17, 19),
         "sin": Interpolation(rows["sin"], 2, 0, 17, 19),
+        "tanh": Interpolation(rows["tanh"], 2, 0, 17, 19),
     }
 
 
@@ -125,7 +128,7 @@ def lg2(x: Array) -> Array:
     return np.where(wrong, _NAN.view(_F32), found.astype(_F32))
 
 
-_FRACTION = 24 + 2 * 17  # bits after the point of the integers that ``sin`` cuts
+_FRACTION = 24 + 2 * 17  # bits after the point of the integers that ``sin`` and ``tanh`` cut
 _TURN = np.float32(0.15915494)  # 1 / (2 pi)
 
 
@@ -159,6 +162,23 @@ def _of_turns(x: Array, quarters: int) -> Array:
     found = np.where(quarter & 2, -found, found)
     found = found if quarters else np.where(np.signbit(turns), -found, found)
     return np.where(np.isfinite(x), found.astype(_F32), _NAN.view(_F32))
+
+
+# Of each binade from 2^-8 to 2^2: how many bits of the mantissa choose its row, and its first row.
+_ROW_BITS = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3])
+_FIRST_ROWS = np.cumsum(1 << _ROW_BITS) - (1 << _ROW_BITS)
+
+
+def tanh(x: Array) -> Array:
+    """``tanh.approx.f32``: below 2^-8 the operand itself, subnormal or not, and from 8 on 1."""
+    _, exponent, mantissa = _parts(x)
+    binade = np.clip(exponent + 8, 0, len(_ROW_BITS) - 1)
+    rest = 23 - _ROW_BITS[binade]
+    row = _FIRST_ROWS[binade] + (mantissa >> rest)
+    low = mantissa >> rest - 17 & 0x1FFFF  # the lowest bits do not count
+    found = cut(_units()["tanh"].fixed(row, low), _FRACTION)
+    found = np.where(exponent < -8, np.abs(x), np.where(exponent > 2, 1.0, found)).astype(_F32)
+    return np.where(np.isnan(x), _NAN.view(_F32), np.copysign(found, x))
 
 
 def ex2_full(x: Array) -> Array:

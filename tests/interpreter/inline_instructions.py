@@ -49,7 +49,7 @@ KERNELS = {1: one_operand, 2: two_operands, 3: three_operands, 4: four_operands}
 # How many operands an instruction reads, where its name's first part does not say two.
 _READS = {
     **dict.fromkeys(("abs", "neg", "not", "cvt", "clz", "popc", "brev", "ex2", "lg2", "rcp", "rsqrt", "sqrt"), 1),
-    **dict.fromkeys(("sin", "cos", "testp"), 1),
+    **dict.fromkeys(("sin", "cos", "tanh", "testp"), 1),
     **dict.fromkeys(("fma", "mad", "bfe", "prmt", "shf", "dp4a"), 3),
     "bfi": 4,
 }  # fmt: skip

@@ -112,7 +112,7 @@ def test_logic_by_a_table(table):
 @pytest.mark.parametrize(
     ("text", "letters", "named"),
     [
-        ("tanh.approx.f32 $0, $1;", "=f,f", "tanh.approx.f32"),
+        ("tanh.approx.f16x2 $0, $1;", "=r,r", "tanh.approx.f16x2"),
         ("ld.global.f32 $0, [$1];", "=f,l", "ld.global.f32"),
         ("mov.u32 $0, %tid.x;", "=r,r", "%tid.x"),
         ("bar.sync 0; mov.b32 $0, $1;", "=r,r", "bar.sync"),

@@ -35,8 +35,8 @@ def follows(table, y):
 
 @triton.jit
 def has_assembly(x):
-    value = tl.load(x)
-    tl.store(x, tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [value], tl.float32, is_pure=True, pack=1))
+    given = [tl.load(x)]
+    tl.store(x, tl.inline_asm_elementwise("tanh.approx.f16x2 $0, $1;", "=r,r", given, tl.float32, is_pure=True, pack=1))
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_kernel_that_cannot_run_here_says_so_at_every_launch():
         with pytest.raises(Unsupported) as caught:
             has_assembly[(1,)](x)
         text = str(caught.value)
-        assert "tanh.approx.f32" in text.split("\n")[0]
+        assert "tanh.approx.f16x2" in text.split("\n")[0]
         assert "tl.inline_asm_elementwise(" in text and "^^^^" in text
         assert "on a GPU" in text
     assert x.tolist() == [1] * 4

@@ -40,8 +40,10 @@ def of_instructions(found: dict[str, Any]) -> None:
     for name in instructions.BINADES:
         found[f"mantissas {name}"] = instructions.all_mantissas(name)
     bits = instructions.scattered(1 << 18, 0)
-    for name in (*instructions.EXACT, "ex2.approx.f32", "tanh.approx.f32"):
+    for name in (*instructions.EXACT, "ex2.approx.f32"):
         found[f"scattered {name}"] = instructions.single(name, bits)
+    for exponent in range(-8, 3):  # below, the result is the operand, and above it is 1
+        found[f"binade {exponent} tanh.approx.f32"] = instructions.binade("tanh.approx.f32", exponent)
     mantissas = np.arange(1 << 20, dtype=np.uint64) << np.uint64(32)
     one = np.uint64(0x3FF0000000000000)
     for name in ("rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64"):

@@ -85,6 +85,12 @@ def all_mantissas(instruction: str) -> np.ndarray:
     return np.concatenate(found)
 
 
+def binade(instruction: str, exponent: int) -> np.ndarray:
+    """The bits of the results for every 32nd float from 2^exponent to twice that."""
+    first = exponent + 127 << 23
+    return single(instruction, np.arange(first, first + (1 << 23), 32, dtype=np.uint32))
+
+
 def scattered(count: int, seed: int) -> np.ndarray:
     """Bits of float32 of all kinds: any pattern, subnormal numbers, numbers around 1, zeros, infinities and NaN."""
     rng = np.random.default_rng(seed)

@@ -1,4 +1,7 @@
-"""Instructions and functions of a GPU, held to the bits that an H200 made of numbers of all kinds (``h100.npz``)."""
+"""Instructions and functions of a GPU, held to the bits that an H200 made of numbers of all kinds (``h100.npz``).
+
+Those of ``tanh.approx`` are an H100's.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ UNITS: dict[str, Callable[[Any], Any]] = {
     "lg2.approx.ftz.f32": special_unit.lg2,
     "sin.approx.ftz.f32": special_unit.sin,
     "cos.approx.ftz.f32": special_unit.cos,
+    "tanh.approx.f32": special_unit.tanh,
     "rcp.approx.ftz.f64": special_unit.rcp_double,
     "rsqrt.approx.ftz.f64": special_unit.rsqrt_double,
 }
@@ -40,6 +44,17 @@ def wrong(found: np.ndarray, made: np.ndarray) -> np.ndarray:
 def test_an_approximate_instruction_has_the_bits_of_a_gpu(name: str) -> None:
     x = MADE["x"].view(np.float32) if name.endswith("f32") else MADE["x64"].view(np.float64)
     assert not len(wrong(UNITS[name](x), MADE[name]))
+
+
+def test_each_row_of_the_hyperbolic_tangent_has_the_bits_of_a_gpu() -> None:
+    """Of each row of the table those floats whose results leave the coefficients the least room."""
+    assert not len(wrong(special_unit.tanh(MADE["tanh x"].view(np.float32)), MADE["tanh"]))
+
+
+def test_the_fast_hyperbolic_tangent_of_the_library_is_the_instruction() -> None:
+    text = ptx_of("tt.extern_elementwise", "__nv_fast_tanhf", ("f32",), "f32")
+    found = PtxFunction(parse(text), [np.float32, np.float32])(MADE["x"].view(np.float32))
+    assert not len(wrong(found, MADE["tanh.approx.f32"]))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -20,6 +20,7 @@ _SPECIAL: dict[str, Run] = {
     # Subnormal numbers are too small a part of a turn to count.
     "sin.approx.f32": on_single(special_unit.sin, False),
     "cos.approx.f32": on_single(special_unit.cos, False),
+    "tanh.approx.f32": on_single(special_unit.tanh, False),
     "div.full.f32": on_single(special_unit.divide_full, False),
     "div.approx.ftz.f32": on_single(special_unit.divide_approx, False),
     "rcp.approx.ftz.f64": on_double(special_unit.rcp_double),

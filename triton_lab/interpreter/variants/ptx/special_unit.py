@@ -1,20 +1,21 @@
 """The approximate instructions of PTX, to the bit of an H100.
 
-These are ``ex2``, ``lg2``, ``rcp``, ``rsqrt``, ``sqrt``, ``sin`` and ``cos``.
+These are ``ex2``, ``lg2``, ``rcp``, ``rsqrt``, ``sqrt``, ``sin``, ``cos`` and ``tanh``.
 
 The special function unit takes the upper bits of a mantissa for the row of a table, and the rest for a number x in
 [0, 1). The row's polynomial c0 + c1 x + c2 x^2 is computed in fixed point, with those partial products of the square
 left out whose weight is below a limit, and cut. Square roots have a row for each half of two binades, the others for
-one. (Oberman and Siu, *A High-Performance Area-Efficient Multifunction Interpolator*, 2005, describe such a unit.) The
-coefficients follow from the results of ``tests.gpu.probes`` for all mantissas, which they give to the last bit. Those
-of ``sin`` and ``cos`` follow from 262,144 numbers of all kinds: for each row no others give all of its results.
+one, and ``tanh`` has rows for each of its binades. (Oberman and Siu, *A High-Performance Area-Efficient Multifunction
+Interpolator*, 2005, describe such a unit.) The coefficients follow from the results of ``tests.gpu.probes`` for all
+mantissas, which they give to the last bit. Those of ``sin`` and ``cos`` follow from 262,144 numbers of all kinds, those
+of ``tanh`` from these and every 32nd mantissa of its binades: for each row no others give all of its results. They also
+give ``tanh`` of all mantissas in the three binades where all were asked.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.exact_arithmetic import multiply_add
 from triton_lab.interpreter.number_conversion import flushed
+from triton_lab.interpreter.variants.ptx.interpolation import Interpolation, cut
 
 Array = NDArray[Any]
 
@@ -33,55 +35,18 @@ _INFINITY = np.uint32(0x7F800000)
 _SIGN = np.uint32(0x80000000)
 
 
-@dataclass(frozen=True)
-class _Unit:
-    """``rows`` has c0 (in parts of ``1 / unit``), c1 and c2 (in halves); ``offset`` (in 2^-20) is added to each c0.
-
-    ``bits`` of the mantissa are x, and ``least`` is the weight of the least partial product of its square.
-    """
-
-    rows: Array
-    unit: int
-    offset: int
-    bits: int
-    least: int
-
-    def fixed(self, row: Array, x: Array) -> Array:
-        """The polynomial's value times 2^(2 bits), for integers ``x`` below 2^bits."""
-        c0, c1, c2 = (self.rows[row, k] for k in range(3))
-        scale = 2 * self.bits
-        start = (c0 << scale) // self.unit + (self.offset << (scale - 20))
-        found: Array = start + (c1 * x << self.bits - 1) + (c2 * _square(x, self.bits, self.least) >> 1)
-        return found
-
-
-def _square(x: Array, bits: int, least: int) -> Array:
-    """``x * x`` without the partial products below 2^least: x_j x_k 2^(j + k + 1) for j < k, and x_j 2^(2 j)."""
-    lost = np.zeros_like(x)
-    for j in range(bits):
-        mine = x >> j & 1
-        if 2 * j < least:
-            lost += mine << 2 * j
-        # The others with a weight below the limit are the lowest bits after bit j.
-        count = least - 1 - 2 * j - 1
-        if count > 0:
-            after = min(count, bits - j - 1)
-            lost += mine * ((x >> (j + 1) & ((1 << after) - 1)) << (2 * j + 2))
-    found: Array = x * x - lost
-    return found
-
-
 @functools.cache
-def _units() -> Mapping[str, _Unit]:
+def _units() -> Mapping[str, Interpolation]:
     with np.load(Path(__file__).with_name("special_unit.npz"), allow_pickle=False) as tables:
         rows = {name: tables[name].astype(np.int64) for name in tables.files}
     return {
-        "ex2": _Unit(rows["ex2"], 4, 195648, 17, 19),
-        "rcp": _Unit(rows["rcp"], 4, 64736, 16, 17),
-        "rsqrt": _Unit(rows["rsqrt"], 4, 262128, 17, 19),
-        "sqrt": _Unit(rows["sqrt"], 4, 262136, 17, 19),
-        "lg2": _Unit(rows["lg2"], 8, 26784, 17, 19),
-        "sin": _Unit(rows["sin"], 1, 0, 17, 19),
+        "ex2": Interpolation(rows["ex2"], 4, 195648, 17, 19),
+        "rcp": Interpolation(rows["rcp"], 4, 64736, 16, 17),
+        "rsqrt": Interpolation(rows["rsqrt"], 4, 262128, 17, 19),
+        "sqrt": Interpolation(rows["sqrt"], 4, 262136, 17, 19),
+        "lg2": Interpolation(rows["lg2"], 8, 26784, 17, 19),
+        "sin": Interpolation(rows["sin"], 2, 0, 17, 19),
+        "tanh": Interpolation(rows["tanh"], 2, 0, 17, 19),
     }
 
 
@@ -156,25 +121,14 @@ def lg2(x: Array) -> Array:
     fraction = unit.fixed(mantissa >> unit.bits, mantissa & ((1 << unit.bits) - 1))
     shift = 2 * unit.bits  # of a number that counts in 2^-23
     total = (exponent << (23 + shift - 2)) + (fraction >> 2)  # two bits less, so that it fits 64
-    found = _cut(total, shift - 2 + 23)
+    found = cut(total, shift - 2 + 23)
     found = np.where((mantissa == 0) & (exponent == 0), 0.0, found)
     found = np.where(exponent == -127, -np.inf, np.where(exponent == 128, np.inf, found))
     wrong = np.isnan(x) | ((sign != 0) & (exponent != -127))
     return np.where(wrong, _NAN.view(_F32), found.astype(_F32))
 
 
-def _cut(fixed: Array, fraction: int) -> Array:
-    """Integers times 2^-fraction as float64 of 24 bits, cut towards zero."""
-    size = np.where(fixed < 0, ~fixed, fixed)  # negated by inverting all bits
-    # float64 has fewer bits than the integer, so count its bits in two halves.
-    high = size >> 31
-    length = np.where(high > 0, 31 + np.frexp(high.astype(np.float64))[1], np.frexp(size.astype(np.float64))[1])
-    drop = np.maximum(length - 24, 0)
-    kept = (size >> drop << drop).astype(np.float64)
-    found: Array = np.ldexp(np.where(fixed < 0, -kept, kept), -fraction)
-    return found
-
-
+_FRACTION = 24 + 2 * 17  # bits after the point of the integers that ``sin`` and ``tanh`` cut
 _TURN = np.float32(0.15915494)  # 1 / (2 pi)
 
 
@@ -204,13 +158,27 @@ def _of_turns(x: Array, quarters: int) -> Array:
     if quarters:  # the cosine of a number is that of its size
         quarter = quarter + quarters
     angle = np.where(quarter & 1, 0x7FFFFF - angle, angle)
-    rows = _units()["sin"].rows
-    row, low = angle >> 17, angle & 0x1FFFF
-    c0, c1, c2 = (rows[row, k] for k in range(3))
-    found = _cut((c0 << 31) + (c1 * low << 19) + c2 * _square(low, 17, 19), 56)
+    found = cut(_units()["sin"].fixed(angle >> 17, angle & 0x1FFFF), _FRACTION)
     found = np.where(quarter & 2, -found, found)
     found = found if quarters else np.where(np.signbit(turns), -found, found)
     return np.where(np.isfinite(x), found.astype(_F32), _NAN.view(_F32))
+
+
+# Of each binade from 2^-8 to 2^2: how many bits of the mantissa choose its row, and its first row.
+_ROW_BITS = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3])
+_FIRST_ROWS = np.cumsum(1 << _ROW_BITS) - (1 << _ROW_BITS)
+
+
+def tanh(x: Array) -> Array:
+    """``tanh.approx.f32``: below 2^-8 the operand itself, subnormal or not, and from 8 on 1."""
+    _, exponent, mantissa = _parts(x)
+    binade = np.clip(exponent + 8, 0, len(_ROW_BITS) - 1)
+    rest = 23 - _ROW_BITS[binade]
+    row = _FIRST_ROWS[binade] + (mantissa >> rest)
+    low = mantissa >> rest - 17 & 0x1FFFF  # the lowest bits do not count
+    found = cut(_units()["tanh"].fixed(row, low), _FRACTION)
+    found = np.where(exponent < -8, np.abs(x), np.where(exponent > 2, 1.0, found)).astype(_F32)
+    return np.where(np.isnan(x), _NAN.view(_F32), np.copysign(found, x))
 
 
 def ex2_full(x: Array) -> Array:

@@ -293,6 +293,13 @@ def test_kernels_of_another_cell_and_of_a_file_are_linked_too(lab: Lab) -> None:
     assert lab.console_errors == []
 
 
+# What is announced stays only until the editor is drawn again.
+_HEAR = """region => {
+  window.heard = [];
+  new MutationObserver(() => heard.push(region.textContent)).observe(region, { childList: true, subtree: true });
+}"""
+
+
 def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab: Lab) -> None:
     notebook = run(lab, BAD)
     cell = shown(notebook, 1)
@@ -331,10 +338,11 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     lab.page.keyboard.press("Control+Home")
     execute(lab, "next-finding")
     assert caret(notebook, 1) == "7"
+    cell.locator(".cm-announced[aria-live=polite]").evaluate(_HEAR)
     lab.page.keyboard.press("Alt+Shift+N")
     read = lab.page.locator(".triton-lab-read")
     expect(read).to_contain_text("The access has no mask.")
-    expect(cell.locator(".cm-announced[aria-live=polite]")).to_contain_text("The access has no mask.")
+    lab.page.wait_for_function("heard.some(one => one.includes('The access has no mask.'))")
     assert violations(lab.page, ".triton-lab-read") == []
     lab.screenshot("linked-read")
     lab.page.keyboard.press("ArrowRight")

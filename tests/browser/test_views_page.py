@@ -271,7 +271,7 @@ def test_a_picture_of_a_few_columns_fits_a_narrow_page(show: Open) -> None:
     expect(cut).to_be_hidden()
     page.set_viewport_size({"width": 380, "height": 900})
     last_of_row(6, 8)
-    page.set_viewport_size({"width": 220, "height": 900})  # smaller ones would tell little
+    page.set_viewport_size({"width": 200, "height": 900})  # cells smaller than three pixels would tell little
     expect(cut).to_have_text("The picture continues to the right. Scroll, or use the arrow keys.")
     page.set_viewport_size({"width": 900, "height": 900})
     last_of_row(5, 20)

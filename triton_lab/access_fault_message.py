@@ -112,8 +112,10 @@ class FaultingLane:
     def __str__(self) -> str:
         """``load out of bounds: lane 3 of program (1, 0, 0) touches element 11 of x, ...; 42 lanes in all``."""
         lane = _("{lane} of {program}").format(lane=self.lane, program=self.who) if self.lane else self.who
+        fixed = self.read_only or (self.home == "fixed tensor" and self.access != "load")
+        wrong = _("to read-only memory") if fixed else translated(WRONG[self.kind])
         text = _("{access} {wrong}: {lane} touches {place}").format(
-            access=access_noun(self.access), wrong=translated(WRONG[self.kind]), lane=lane, place=self._touches()
+            access=access_noun(self.access), wrong=wrong, lane=lane, place=self._touches()
         )
         return text + in_all(self.count, "lane")
 
@@ -197,7 +199,7 @@ class FaultingLane:
         elif self.address < 0:
             text = _("{address}, which belongs to no tensor: it is negative")
         elif self.home == "fixed tensor" and self.access != "load":
-            text = _("{address}, which lies in a read-only tensor that is not an argument")
+            text = _("{address}, which lies in a tensor that is not an argument")
         elif self.home in ("tensor", "fixed tensor"):
             text = _("{address}, which lies in a tensor that is not an argument, and extends past its end")
         elif self.home == "unreadable":
@@ -218,7 +220,7 @@ class FaultingLane:
         elif not owner.address:
             text = _("element {element} of {name}, which has no elements")
         elif self.read_only:
-            text = _("element {element} of {name}, whose memory is read-only")
+            text = _("element {element} of {name}")
         elif distance < 0:
             text = _("element {element} of {name}, whose storage begins at element {first}")
             if other is not None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import triton.language as tl
 
+from triton_lab import messages
 from triton_lab.backend.source.access_source import called_name
 from triton_lab.compiled.advice.launch_edit import LaunchEdit
 from triton_lab.compiled.advice.launch_scope import LaunchScope, is_program_id
@@ -40,7 +41,11 @@ def batches(scope: LaunchScope) -> Iterator[LaunchEdit]:
             if programs % count:
                 continue
             grid = [n // count if k == axis else n for k, n in enumerate(scope.launch.grid)]
-            edit = edited(scope, _changes(scope, axis, count), _("{count} programs in one").format(count=count))
+            edit = edited(
+                scope,
+                _changes(scope, axis, count),
+                _("{programs} in one").format(programs=messages.count(count, "program")),
+            )
             edit = replace(edit, grid=(grid[0], grid[1], grid[2]))
             if count * widest <= _LARGEST:
                 yield edit

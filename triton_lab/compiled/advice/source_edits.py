@@ -1,6 +1,6 @@
 """Edits of a kernel's text: an order that coalesces, masks that can go, narrower types, groups of programs.
 
-Those of loops are in `loop_edits`, those of programs that become one in `program_batches`. They are guesses from the
+Those of loops are in `loop_rewrites`, those of programs that become one in `program_batches`. They are guesses from the
 text and the record; whether the results stay equal is checked afterwards.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from triton_lab.backend.source.access_source import accesses, called_name, mask_of
 from triton_lab.compiled.advice.launch_edit import LaunchEdit
 from triton_lab.compiled.advice.launch_scope import LaunchScope, is_program_id
-from triton_lab.compiled.advice.loop_edits import hoisted_loads, split_loops, vectors
+from triton_lab.compiled.advice.loop_rewrites import hoisted_loads, split_loops, vectors
 from triton_lab.compiled.advice.program_batches import batches
 from triton_lab.compiled.advice.text_replacement import arange_size, edited, mask_places, module_name, replaced
 from triton_lab.interpreter.mask_box import MaskBox

@@ -12,7 +12,7 @@ from triton_lab.compiled.advice.launch_scope import LaunchScope
 
 
 @dataclass(frozen=True)
-class Place:
+class Stretch:
     """A stretch of the text: lines from 1, columns in bytes."""
 
     line: int
@@ -21,13 +21,13 @@ class Place:
     end: int
 
     @classmethod
-    def of(cls, node: ast.expr | ast.stmt | ast.keyword) -> Place:
+    def of(cls, node: ast.expr | ast.stmt | ast.keyword) -> Stretch:
         """Where a node stands."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return cls(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
-def replaced(text: str, changes: Iterable[tuple[Place, str]]) -> str:
+def replaced(text: str, changes: Iterable[tuple[Stretch, str]]) -> str:
     """The text with each stretch replaced by other words; none of the stretches lies in another."""
     lines = [line.encode() for line in text.split("\n")]
     for place, words in sorted(changes, key=lambda one: (one[0].line, one[0].column), reverse=True):
@@ -39,7 +39,7 @@ def replaced(text: str, changes: Iterable[tuple[Place, str]]) -> str:
 def edited(scope: LaunchScope, changes: dict[ast.expr, str], remark: str) -> LaunchEdit:
     """The edit that writes other words for some expressions."""
     first = min(changes, key=lambda node: (node.lineno, node.col_offset))
-    text = replaced(scope.text, [(Place.of(node), words) for node, words in changes.items()])
+    text = replaced(scope.text, [(Stretch.of(node), words) for node, words in changes.items()])
     return LaunchEdit().with_text(text, remark, scope.line_of(first))
 
 
@@ -60,7 +60,7 @@ def arange_size(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def mask_places(call: ast.Call) -> list[Place]:
+def mask_places(call: ast.Call) -> list[Stretch]:
     """The ``mask=`` and ``other=`` of a call, each with the comma before it; positional ones are left alone."""
     words = {one.arg: one for one in call.keywords}
     if "mask" not in words:
@@ -69,7 +69,7 @@ def mask_places(call: ast.Call) -> list[Place]:
     found = []
     for name in ("mask", "other"):
         if name in words:
-            place = Place.of(words[name])
-            left = Place.of(before[before.index(words[name]) - 1])
-            found.append(Place(left.last, left.end, place.last, place.end))
+            place = Stretch.of(words[name])
+            left = Stretch.of(before[before.index(words[name]) - 1])
+            found.append(Stretch(left.last, left.end, place.last, place.end))
     return found

@@ -83,37 +83,37 @@ def unlike(
     given: Mapping[str, torch.Tensor],
     names: Sequence[str] = (),
 ) -> AnswerFault | None:
-    """The fault of the first result that is not as expected.
+    """The fault of the first result that is not as expected; of the one with the fewest such elements if all have some
+    that are right, since others may follow from it.
 
     ``given`` are the tensors that the answer got; ``names`` are those of the results, if they are arguments.
     """
-    for number, (placed, values) in enumerate(zip(results, expected, strict=True)):
-        result, wanted = placed.tensor, values.tensor
-        near = values.near(result, tolerance)
-        if bool(near.all()):
-            continue
-        first = first_of(near)
-        which = _("The result") if len(results) == 1 else _("Result {number}").format(number=number + 1)
-        which = names[number] if names else which
-        launch, argument, program, by = storing(launches, placed, first)
-        told = {
-            "which": which,
-            "result": value_text(result[first]),
-            "at": list(first) if first else _("its only element"),
-            "wanted": value_text(wanted[first]),
-            "by": by,
-        }
-        if launch is None or program is not None:
-            message = _("{which} is {result} at {at}, but must be {wanted}: {by}.").format(**told)
-        elif _is_poisoned(placed, first):
-            message = _("{which} has no value at {at}, but it must be {wanted}: {by}.").format(**told)
-        else:
-            message = _("{which} is {result} at {at} from the start, but must be {wanted}: {by}.").format(**told)
-        message += which_are(~near.numpy(), given)
-        picture = _picture(launch, argument, program, wanted)
-        lines = converted(launches, placed) if launch is None else _reason(launch, argument, wanted)
-        return AnswerFault(message, on, launch, picture, lines=lines)
-    return None
+    near = [values.near(placed.tensor, tolerance) for placed, values in zip(results, expected, strict=True)]
+    wrong = [number for number, one in enumerate(near) if not bool(one.all())]
+    if not wrong:
+        return None
+    in_part = all(bool(near[one].any()) for one in wrong)
+    number = min(wrong, key=lambda one: int((~near[one]).sum())) if in_part else wrong[0]
+    placed, wanted, first = results[number], expected[number].tensor, first_of(near[number])
+    which = _("The result") if len(results) == 1 else _("Result {number}").format(number=number + 1)
+    launch, argument, program, by = storing(launches, placed, first)
+    told = {
+        "which": names[number] if names else which,
+        "result": value_text(placed.tensor[first]),
+        "at": list(first) if first else _("its only element"),
+        "wanted": value_text(wanted[first]),
+        "by": by,
+    }
+    if launch is None or program is not None:
+        message = _("{which} is {result} at {at}, but must be {wanted}: {by}.").format(**told)
+    elif _is_poisoned(placed, first):
+        message = _("{which} has no value at {at}, but it must be {wanted}: {by}.").format(**told)
+    else:
+        message = _("{which} is {result} at {at} from the start, but must be {wanted}: {by}.").format(**told)
+    message += which_are(~near[number].numpy(), given)
+    picture = _picture(launch, argument, program, wanted)
+    lines = converted(launches, placed) if launch is None else _reason(launch, argument, wanted)
+    return AnswerFault(message, on, launch, picture, lines=lines)
 
 
 def _is_poisoned(placed: Placed, index: tuple[int, ...]) -> bool:

@@ -48,7 +48,9 @@ def _accessed(launch: Launch) -> NDArray[np.int64]:
 
 
 def _repeated(launch: Launch) -> str:
-    """What is wrong if each element is stored by several programs; "" if nothing is."""
+    """What is wrong if each element is stored by several programs; "" if nothing is, or if they may take turns."""
+    if any(access.kind.startswith("atomic") for access in launch.done):
+        return ""
     pairs = _pairs(launch, "store")
     elements = len(np.unique(pairs[:, 0]))
     if len(pairs) < _TIMES * elements or not elements:

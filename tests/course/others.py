@@ -426,8 +426,8 @@ def uniform(rows, columns, seed):
 
 @triton.jit
 def _dropped(x_ptr, out_ptr, columns, s0, s1, p, seed, WHAT: tl.constexpr, BLOCK: tl.constexpr):
-    """A row by each program; what stays is multiplied by a factor."""
-    j = tl.arange(0, BLOCK)
+    """A block of a row by each program; what stays is multiplied by a factor."""
+    j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     at = tl.program_id(0) * columns + j
     factor = (tl.rand(seed, at) > p).to(tl.float32) * (1 / (1 - p))
     x = tl.load(x_ptr + tl.program_id(0) * s0 + j * s1, mask=j < columns)
@@ -446,8 +446,7 @@ def dropout(x, p, seed):
 def gradient_of_squares(x, p, seed):
     out = torch.empty_like(x)
     if len(x):
-        block = max(64, triton.next_power_of_2(len(x)))
-        _dropped[(1,)](x, out, len(x), 0, 1, p, seed, WHAT="squares", BLOCK=block)
+        _dropped[(1, triton.cdiv(len(x), 512))](x, out, len(x), 0, 1, p, seed, WHAT="squares", BLOCK=512)
     return out
 
 

@@ -82,8 +82,18 @@ def loosely(got: torch.Tensor, wanted: torch.Tensor) -> None:
     assert torch.allclose(got, wanted, rtol=0.5, atol=0.5)
 
 
+def nearly(got: torch.Tensor, wanted: torch.Tensor) -> None:
+    assert torch.allclose(got, wanted, rtol=1e-2, atol=1e-2)
+
+
 def shape_only(got: torch.Tensor, wanted: torch.Tensor) -> None:
     assert got.shape == wanted.shape
+
+
+def total_only(add: Callable[..., torch.Tensor]) -> None:
+    torch.manual_seed(0)
+    values, index = torch.randn(200), torch.randint(0, 7, (200,), dtype=torch.int32)
+    assert_close(add(values, index, 7).sum(), values.sum(), terms=200)
 
 
 def returns_false(norm: Callable[..., Any]) -> bool:
@@ -107,10 +117,12 @@ WRONG: list[tuple[str, Any, str]] = [
     ("check_norm", norm_test(numbers=torch.rand), "signs"),
     ("check_norm", norm_test(compare=exactly), "right kernel"),
     ("check_norm", norm_test(compare=loosely), "passes for a wrong kernel"),
+    ("check_norm", norm_test(compare=nearly), "passes for a wrong kernel"),
     ("check_norm", norm_test(compare=shape_only), "passes for a wrong kernel"),
     ("check_norm", lambda norm: norm(torch.zeros(400, 400)), "100,000"),
     ("check_norm", 3, "function"),
     ("check_add", nothing, "passes for a wrong kernel"),
+    ("check_add", total_only, "passes for a wrong kernel"),
     ("check_add", distinct, "without adding"),
     ("check_add", of_values(torch.ones), "counts"),
     ("check_add", of_values(whole), "fractions"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,10 @@ from triton_lab import messages
 from triton_lab.course.answer_fault import AnswerFault, returned
 from triton_lab.course.attempt import Other, Placed
 from triton_lab.course.launch_work import arguments_of
+from triton_lab.course.trial.expected_result import ExpectedResult, first_of
+from triton_lab.course.trial.wrong_elements import which_are
 from triton_lab.ir import effects
+from triton_lab.launch.recording.poison import pattern
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
 _PATIENCE = 2.0  # seconds for the reason of a wrong answer
 
 
-def unlike_in_kind(results: Sequence[Placed | Other], expected: Sequence[torch.Tensor], on: str) -> AnswerFault | None:
+def unlike_in_kind(
+    results: Sequence[Placed | Other], expected: Sequence[ExpectedResult], on: str
+) -> AnswerFault | None:
     if len(results) != len(expected):
         want = messages.count(len(expected), "tensor")
         return AnswerFault(
@@ -35,10 +40,10 @@ def unlike_in_kind(results: Sequence[Placed | Other], expected: Sequence[torch.T
             ),
             on,
         )
-    for one, wanted in zip(results, expected, strict=True):
+    for one, values in zip(results, expected, strict=True):
         if isinstance(one, Other):
-            return AnswerFault(returned(one.kind, "a tensor"), on)
-        result = one.tensor
+            return AnswerFault(returned(one.kind, _("a tensor")), on)
+        result, wanted = one.tensor, values.tensor
         if result.shape != wanted.shape:
             return AnswerFault(
                 _("The result has shape {shape}, but must have {shape2}.").format(
@@ -71,41 +76,58 @@ def not_contiguous(results: Sequence[Placed], on: str) -> AnswerFault | None:
 
 def unlike(
     results: Sequence[Placed],
-    expected: Sequence[torch.Tensor],
+    expected: Sequence[ExpectedResult],
     launches: Sequence[Launch],
     on: str,
     tolerance: tuple[float, float],
+    given: Mapping[str, torch.Tensor],
+    names: Sequence[str] = (),
 ) -> AnswerFault | None:
-    for number, (placed, wanted) in enumerate(zip(results, expected, strict=True)):
-        result = placed.tensor
-        near = near_to(result, wanted, tolerance)
-        if bool(near.all()):
-            continue
-        first = first_of(near)
-        which = "The result" if len(results) == 1 else f"Result {number + 1}"
-        launch, argument, program, by = storing(launches, placed, first)
-        total = int((~near).sum())
-        others = (
-            _(" {elements} of {numel} differ.").format(
-                elements=messages.count(total, "element"), numel=messages.number(near.numel())
-            )
-            if total > 1
-            else ""
-        )
-        at = list(first) if first else "its only element"
-        if launch is not None and program is None:
-            message = _("{which} has no value at {at}, but it must be {wanted}: {by}.{others}").format(
-                which=which, at=at, wanted=value_text(wanted[first]), by=by, others=others
-            )
-        else:
-            values = _("{result} at {at}, but must be {wanted}").format(
-                result=value_text(result[first]), at=at, wanted=value_text(wanted[first])
-            )
-            message = _("{which} is {values}: {by}.{others}").format(which=which, values=values, by=by, others=others)
-        picture = _picture(launch, argument, program, wanted)
-        lines = converted(launches, placed) if launch is None else _reason(launch, argument, wanted)
-        return AnswerFault(message, on, launch, picture, lines=lines)
-    return None
+    """The fault of the first result that is not as expected; of the one with the fewest such elements if all have some
+    that are right, since others may follow from it.
+
+    ``given`` are the tensors that the answer got; ``names`` are those of the results, if they are arguments.
+    """
+    near = [values.near(placed.tensor, tolerance) for placed, values in zip(results, expected, strict=True)]
+    wrong = [number for number, one in enumerate(near) if not bool(one.all())]
+    if not wrong:
+        return None
+    in_part = all(bool(near[one].any()) for one in wrong)
+    number = min(wrong, key=lambda one: int((~near[one]).sum())) if in_part else wrong[0]
+    placed, wanted, first = results[number], expected[number].tensor, first_of(near[number])
+    which = _("The result") if len(results) == 1 else _("Result {number}").format(number=number + 1)
+    launch, argument, program, by = storing(launches, placed, first)
+    told = {
+        "which": names[number] if names else which,
+        "result": value_text(placed.tensor[first]),
+        "at": list(first) if first else _("its only element"),
+        "wanted": value_text(wanted[first]),
+        "by": by,
+    }
+    if launch is None or program is not None:
+        message = _("{which} is {result} at {at}, but must be {wanted}: {by}.").format(**told)
+    elif _is_poisoned(placed, first):
+        message = _("{which} has no value at {at}, but it must be {wanted}: {by}.").format(**told)
+    else:
+        message = _("{which} is {result} at {at} from the start, but must be {wanted}: {by}.").format(**told)
+    message += which_are(~near[number].numpy(), given)
+    picture = _picture(launch, argument, program, wanted)
+    lines = converted(launches, placed) if launch is None else _reason(launch, argument, wanted)
+    return AnswerFault(message, on, launch, picture, lines=lines)
+
+
+def _is_poisoned(placed: Placed, index: tuple[int, ...]) -> bool:
+    """Whether an element holds what new memory is filled with: then nothing was stored there."""
+    import torch
+
+    data = placed.tensor[index].reshape(1).contiguous().view(torch.uint8).numpy()
+    return bool((data == pattern(_address(placed, index), len(data))).all())
+
+
+def _address(placed: Placed, index: tuple[int, ...]) -> int:
+    """The address of an element."""
+    steps = zip(index, placed.tensor.stride(), strict=True)
+    return placed.address + sum(k * step for k, step in steps) * placed.tensor.itemsize
 
 
 def converted(launches: Sequence[Launch], placed: Placed) -> tuple[str, ...]:
@@ -147,8 +169,7 @@ def storing(
     launches: Sequence[Launch], placed: Placed, index: tuple[int, ...]
 ) -> tuple[Launch | None, str | None, int | None, str]:
     """The launch whose result it is, the argument's name, the program that stored the element last, and words."""
-    result = placed.tensor
-    address = placed.address + sum(k * s for k, s in zip(index, result.stride(), strict=True)) * result.itemsize
+    address = _address(placed, index)
     for launch in reversed(launches):
         named = arguments_of(launch, {placed.start})
         if not named:
@@ -201,13 +222,16 @@ def _reason(launch: Launch | None, argument: str | None, wanted: torch.Tensor) -
     if launch is None or argument is None or launch.argument(argument).shape != tuple(wanted.shape):
         return ()
     from triton_lab.launch.comparison.compare import compare
+    from triton_lab.launch.comparison.relations import instead
     from triton_lab.launch.explanation.explanation import explain, told
 
     try:
-        causes = compare(launch, {argument: wanted}, seconds=1.0).causes(seconds=_PATIENCE)
+        compared = compare(launch, {argument: wanted}, seconds=1.0)
+        causes = compared.causes(seconds=_PATIENCE)
         if causes.known:
             return (_("Why: {cause}.").format(cause=causes.cause),)
-        return tuple(_("Odd: {relation}.").format(relation=told(one)) for one in explain(launch).broken[:1])
+        odd = instead(compared[argument], launch) or [told(one) for one in explain(launch).broken]
+        return tuple(_("Odd: {relation}.").format(relation=one) for one in odd[:1])
     except Exception:  # the reason is an extra: the words already say what is wrong
         return ()
 
@@ -225,34 +249,6 @@ def _picture(launch: Launch | None, argument: str | None, program: int | None, w
         except Exception:  # the picture is an extra: the words already say what is wrong
             return launch
     return launch.plot.tiling(argument, program)
-
-
-def near_to(result: torch.Tensor, wanted: torch.Tensor, tolerance: tuple[float, float]) -> torch.Tensor:
-    """Whether each element is near enough to its expected value."""
-    import torch
-
-    rtol, atol = _widened(tolerance, wanted.dtype)
-    return torch.isclose(_wide(result), _wide(wanted), rtol=rtol, atol=atol, equal_nan=True)
-
-
-def first_of(near: torch.Tensor) -> tuple[int, ...]:
-    """The index of the first element that is not near."""
-    return tuple(int(k) for k in (~near).nonzero()[0]) if near.dim() else ()
-
-
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.double() if tensor.dtype.is_floating_point else tensor
-
-
-def _widened(tolerance: tuple[float, float], dtype: torch.dtype) -> tuple[float, float]:
-    """The tolerance for float32; a narrower type gets its own last rounding on top."""
-    import torch
-
-    if not dtype.is_floating_point:
-        return 0.0, 0.0
-    eps = torch.finfo(dtype).eps
-    narrow = eps if dtype.itemsize < 4 else 0.0
-    return tolerance[0] + narrow, tolerance[1] + (narrow * 2**-3 if tolerance[1] else 0.0)
 
 
 def value_text(element: torch.Tensor) -> str:

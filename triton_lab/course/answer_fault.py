@@ -33,7 +33,7 @@ class AnswerFault:
     untouched: bool = False
 
     def __str__(self) -> str:
-        on = [f"Tried with {self.on}."] if self.on else []
+        on = [_("Tried with {on}.").format(on=self.on)] if self.on else []
         return _ESCAPES.sub("", "\n".join([self.message, *on, *self.lines, *self._stopped()]))
 
     def _stopped(self) -> list[str]:
@@ -60,7 +60,7 @@ def raised(error: Exception, on: str, function: Callable[..., Any] | None = None
     if refused(error) is not None or type(error).__module__.startswith("triton_lab."):
         reason = reason.removeprefix(f"{type(error).__name__}: ")
     else:
-        reason = f"It raised {reason}"
+        reason = _("It raised {reason}").format(reason=reason)
     code = getattr(getattr(function, "fn", function), "__code__", None)
     called = [] if code is None else frames_in_words(error, code.co_filename)
     return AnswerFault(reason, on, lines=(*lines, *called))

@@ -96,14 +96,21 @@ def _copied(held: SavedRegion, tensors: Mapping[str, Placed], before: Mapping[st
     return ""
 
 
-def _ways(placed: Placed, data: Bytes) -> list[Bytes]:
-    """The possible storages of a copy of the argument, made by `contiguous` or by `clone`."""
+def _ways(placed: Placed, data: Bytes, size: int = 0) -> list[Bytes]:
+    """The possible storages of a copy of the argument, made by `contiguous` or by `clone`.
+
+    With a greater ``size`` in bytes also those of its elements repeated so far, as `expand` does in front or behind.
+    """
     import torch
 
     view = placed.holding(data)
     if view.numel() * view.element_size() < _LEAST or bool((view == view.flatten()[0]).all()):
         return []
-    made = (view.clone(memory_format=torch.contiguous_format), view.clone())
+    close = view.clone(memory_format=torch.contiguous_format)
+    made = [close, view.clone()]
+    times, rest = divmod(size, view.numel() * view.element_size())
+    if times > 1 and not rest:
+        made += [close.flatten().repeat(times), close.flatten().repeat_interleave(times)]
     return [torch.empty(0, dtype=torch.uint8).set_(one.untyped_storage()).numpy() for one in made]
 
 
@@ -147,10 +154,12 @@ def _renewed(
         place = slice(low - held.start, low - held.start + len(was))
         if np.array_equal(was, data[place]):  # else it was changed outside of kernels
             data[place] = new.over(low, was)
-    name = "" if parts else _copied(held, tensors, before)
-    if name:
-        ways = zip(_ways(tensors[name], before[name]), _ways(tensors[name], now[name]), strict=False)
-        data = next((np.array(other) for one, other in ways if np.array_equal(one, held.data)), data)
+    for name, placed in () if parts else tensors.items():
+        ways = zip(*(_ways(placed, bytes_, len(data)) for bytes_ in (before[name], now[name])), strict=False)
+        copied = next((np.array(other) for one, other in ways if np.array_equal(one, held.data)), None)
+        if copied is not None:
+            data = copied
+            break
     return replace(held, data=data, file=None)
 
 

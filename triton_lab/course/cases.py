@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from triton_lab.localization import _
+
 if TYPE_CHECKING:
     import torch
 
@@ -17,10 +19,14 @@ _AROUND = 12345  # the numbers around a view: no sum of a case's own numbers com
 
 @dataclass(frozen=True)
 class Case:
-    """The arguments of one try: plain numbers, and makers of tensors. Those of ``hard`` cases try the numbers alone."""
+    """The arguments of one try: plain numbers, and makers of tensors. Those of ``hard`` cases try the numbers alone.
+
+    ``shared``: if it has many elements, programs must share the work on them.
+    """
 
     arguments: Mapping[str, Any]
     hard: bool = False
+    shared: bool = True
 
     def made(self, seed: int = 0) -> dict[str, Any]:
         """The arguments, with new tensors; equal seeds give equal tensors."""
@@ -109,5 +115,5 @@ def _one(name: str, value: Any) -> str:
 
     if not isinstance(value, torch.Tensor):
         return f"{name} = {value!r}"
-    strides = "" if value.is_contiguous() else f" with strides {value.stride()}"
+    strides = "" if value.is_contiguous() else _(" with strides {strides}").format(strides=value.stride())
     return f"{name} {tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}{strides}"

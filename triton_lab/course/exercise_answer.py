@@ -71,7 +71,7 @@ class LocalAnswer:
 
     def value(self) -> Any:
         if self._answer is ... or self._answer is None:
-            raise Unanswered(missing(self._answer, "a value"))
+            raise Unanswered(missing(self._answer, _("a value")))
         return self._answer
 
     def seeds(self, number: int) -> tuple[int, int]:
@@ -145,7 +145,7 @@ class LocalAnswer:
         except Exception as error:  # an answer may raise anything
             raise Unanswered(raised(error, on)) from error
         if not isinstance(made, Schedule):
-            raise Unanswered(AnswerFault(returned(type(made).__name__, "a schedule"), on))
+            raise Unanswered(AnswerFault(returned(type(made).__name__, _("a schedule")), on))
         if made.scop is not given.scop:
             message = _("This is not an order of the original nest. Start from `order`, and do not cut it.")
             raise Unanswered(AnswerFault(message, on))
@@ -172,6 +172,6 @@ class LocalAnswer:
 
     def _function(self) -> Callable[..., Any]:
         if not callable(self._answer):
-            raise Unanswered(missing(self._answer, "a function"))
+            raise Unanswered(missing(self._answer, _("a function")))
         function: Callable[..., Any] = self._answer
         return function

@@ -19,9 +19,12 @@ from triton_lab.course.feedback import Hint, NotSolved, Solved, show
 from triton_lab.course.hard_cases import RANGES, hard_cases
 from triton_lab.course.launch_work import Requirement
 from triton_lab.course.run_answer import tried
+from triton_lab.course.trial.case_run import Demands
 from triton_lab.localization import _, translated
 
 if TYPE_CHECKING:
+    import torch
+
     from triton_lab.launch.launch import Launch
 
 _MOST_ELEMENTS = 100_000  # of a call by a learner's test: larger sizes show nothing more
@@ -116,8 +119,9 @@ class Task(Exercise):
     expected values. ``tolerance`` is (relative, absolute) for float32; half types get their own rounding on top.
     ``work`` are requirements on launches whose numbers are right; ``allowed`` are kinds of findings that the exercise
     intends. Unless ``copied``, the kernel must read the arguments themselves, and no copies of them. ``contiguous``
-    results must be so. Harder cases are made from the declared ones (`hard_cases`), with the values that ``ranges``
-    names.
+    results must be so. ``exact`` gives the results before their last rounding, None for one that is not rounded (see
+    `ExpectedResult`). ``spread``: programs share the work on many elements. Harder cases are made from the declared
+    ones (`hard_cases`), with the values that ``ranges`` names.
     """
 
     cases: Sequence[Case] = field(kw_only=True)
@@ -129,22 +133,22 @@ class Task(Exercise):
     copied: bool = field(default=True, kw_only=True)
     contiguous: bool = field(default=False, kw_only=True)
     spread: bool = field(default=True, kw_only=True)
+    exact: Callable[..., Sequence[torch.Tensor | None]] | None = field(default=None, kw_only=True)
     ranges: tuple[str, ...] = field(default=tuple(RANGES), kw_only=True)
 
     def judged(self, answer: Answer) -> AnswerFault | None:
-        return tried(
-            answer.attempt,
-            (*self.cases, *hard_cases(self.cases, self.ranges)),
+        asked = Demands(
             self.reference,
             self.changes,
             self.tolerance,
             self.work,
-            self.allowed,
+            frozenset(self.allowed),
             self.copied,
             self.contiguous,
             self.spread,
-            answer.seeds,
+            self.exact,
         )
+        return tried(answer.attempt, (*self.cases, *hard_cases(self.cases, self.ranges)), asked, answer.seeds)
 
     def _remark(self, launches: Sequence[Launch]) -> AnswerFault | None:
         return super()._remark(launches) or precision_remark(launches, self.tolerance)
@@ -189,12 +193,16 @@ class Question(Exercise):
     def _compared(self, answer: Any) -> AnswerFault | None:
         right = self.right()
         if isinstance(answer, str) and isinstance(right, (int, float, tuple)):
-            return missing(answer, "a tuple" if isinstance(right, tuple) else _("a number, without quotes"))
+            return missing(answer, _("a tuple") if isinstance(right, tuple) else _("a number, without quotes"))
         try:
             same = type(answer) is not bool and bool(_equal(answer, right))
         except (TypeError, ValueError):
             same = False
-        return None if same else AnswerFault(f"{answer!r} is wrong. {self.tell(answer, right)}")
+        return (
+            None
+            if same
+            else AnswerFault(_("{answer} is wrong. {why}").format(answer=repr(answer), why=self.tell(answer, right)))
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

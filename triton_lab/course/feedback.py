@@ -65,7 +65,7 @@ class Solved:
 
     def __str__(self) -> str:
         remark = [] if self.remark is None else [self.remark.message]
-        return "\n".join([f"Solved: {self.title} · {self.progress}", *remark])
+        return "\n".join([_("Solved: {title} · {progress}").format(title=self.title, progress=self.progress), *remark])
 
     __repr__ = __str__
 
@@ -78,7 +78,7 @@ class Solved:
     def _repr_html_(self) -> str:
         colour = "var(--jp-success-color1, #2e7d32)"
         remark = [] if self.remark is None else [self.remark.message]
-        return _framed(colour, "✓", "Solved:", self.title, [*remark, str(self.progress)])
+        return _framed(colour, "✓", _("Solved:"), self.title, [*remark, str(self.progress)])
 
 
 @dataclass(frozen=True)

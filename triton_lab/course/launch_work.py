@@ -167,13 +167,6 @@ def _usual(accesses: Sequence[Access]) -> int | None:
     return None
 
 
-def one_program(launches: Sequence[Launch], inputs: Inputs) -> str:
-    """Require more than one program, for arguments of many elements."""
-    if any(launch.programs > 1 for launch in launches):
-        return ""
-    return _("one program does all the work: give each program a part of it")
-
-
 def atomics(most: Callable[[Inputs], int]) -> Requirement:
     """Require at most so many atomic updates, counting those of all arguments; a grid of a fixed size may make some."""
 

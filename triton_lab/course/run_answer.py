@@ -7,36 +7,30 @@ never correct.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.course.answer_difference import (
     converted,
-    first_of,
-    near_to,
     not_contiguous,
     storing,
-    unlike,
-    unlike_in_kind,
     unstored,
     value_text,
 )
 from triton_lab.course.answer_fault import AnswerFault, raised, stub_of
 from triton_lab.course.answer_replays import again, copies, line_of_luck
-from triton_lab.course.attempt import Attempt, Bytes, Inputs, Placed, bytes_of, surrounded, tensors_of
-from triton_lab.course.cases import Case, told
-from triton_lab.course.launch_work import Requirement, one_program, wide
+from triton_lab.course.attempt import Attempt, Inputs, bytes_of, surrounded, tensors_of
+from triton_lab.course.cases import Case
+from triton_lab.course.launch_work import wide
+from triton_lab.course.trial.case_run import CaseRun, Demands, raced
+from triton_lab.course.trial.expected_result import first_of
+from triton_lab.course.trial.program_shares import one_program
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.launch.checks.rule import rules
-from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.diagnosis.severity import ERROR
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
-    import torch
-
     from triton_lab.launch.launch import Launch
 
 MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
@@ -49,30 +43,23 @@ OTHERS = 7_000  # added to the seed for other numbers
 def tried(
     attempted: Callable[[dict[str, Any]], Attempt],
     cases: Sequence[Case],
-    reference: Callable[..., Any],
-    changes: Collection[str] = (),
-    tolerance: tuple[float, float] = (0.0, 0.0),
-    work: Sequence[Requirement] = (),
-    allowed: Collection[str] = (),
-    copied: bool = True,
-    contiguous: bool = False,
-    spread: bool = True,
+    asked: Demands,
     seeds: Callable[[int], tuple[int, int]] = lambda number: (number, number + OTHERS),
 ) -> AnswerFault | None:
-    """The first fault of an answer, None if there is none; `Task` explains the parameters.
+    """The first fault of an answer, None if there is none.
 
     ``attempted`` calls the answer, here or elsewhere. ``seeds`` are the seeds of a case's numbers, and of the other
     numbers on which its launches are repeated.
     """
-    asked = _Asked(reference, tuple(changes), tolerance, tuple(work), frozenset(allowed), copied, contiguous, spread)
-    runs = []
-    for number, one in enumerate(cases):
-        run = _Run(one, attempted, asked, *seeds(number))
+    runs: list[CaseRun] = []
+    # The first case comes again, with other numbers: what an answer has kept of a call shows in the next one.
+    for number, one in enumerate((*cases, *(replace(first, hard=True, shared=False) for first in cases[:1]))):
+        run = CaseRun(one, attempted, asked, *seeds(number), runs)
         if run.fault is not None:
             return run.fault
         runs.append(run)
     # The numbers of all cases are right. Each later question is asked of all cases before the next one.
-    for question in (_not_launched, _lucky, _raced, _copied, _unmade, _overworked, _gathered):
+    for question in (_not_launched, _lucky, raced, _copied, _unmade, _overworked, _gathered):
         for run in runs:
             if run.hard and question not in (_not_launched, _gathered):
                 continue
@@ -80,58 +67,6 @@ def tried(
             if fault is not None:
                 return fault
     return None
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """The requirements of a task; see `Task`."""
-
-    reference: Callable[..., Any]
-    changes: tuple[str, ...]
-    tolerance: tuple[float, float]
-    work: tuple[Requirement, ...]
-    allowed: frozenset[str]
-    copied: bool
-    contiguous: bool
-    spread: bool
-
-
-class _Run:
-    """An answer's attempt at one case. ``fault`` is that of its numbers."""
-
-    def __init__(
-        self, one: Case, attempted: Callable[[dict[str, Any]], Attempt], asked: _Asked, seed: int, other: int
-    ) -> None:
-        self.asked, self._case, self._other = asked, one, other
-        self.inputs, self.hard = one.made(seed), one.hard
-        self.on = told(self.inputs)
-        expected = _several(asked.reference(**_copies(self.inputs)))
-        self.before = {name: bytes_of(value) for name, value in tensors_of(self.inputs)}
-        self.attempt = attempted(self.inputs)
-        self.launches = self.attempt.launches
-        self.results: list[Placed] = []
-        self.fault = self.attempt.fault or self._wrong(expected)
-
-    def _wrong(self, expected: Sequence[torch.Tensor]) -> AnswerFault | None:
-        attempt, changes, on = self.attempt, self.asked.changes, self.on
-        results = [attempt.inputs[name] for name in changes] if changes else attempt.given
-        wrong = unlike_in_kind(results, expected, on)
-        if wrong is not None:
-            return wrong
-        self.results = [one for one in results if isinstance(one, Placed)]
-        wrong = unlike(self.results, expected, self.launches, on, self.asked.tolerance)
-        if wrong is not None:
-            return self._explained(wrong)
-        return _spoiled(attempt, self.before, changes, on)
-
-    def _explained(self, wrong: AnswerFault) -> AnswerFault:
-        """``wrong``, with a finding if no cause is known."""
-        finding = None if wrong.lines else _raced(self)
-        return wrong if finding is None else replace(wrong, lines=(finding.message,))
-
-    def others(self) -> dict[str, Any]:
-        """The arguments with other numbers."""
-        return self._case.made(self._other)
 
 
 # --- Possible faults, in the order in which they are checked ----------------------------------------------
@@ -154,37 +89,7 @@ def raising(error: Exception, function: Callable[..., Any], on: str, launches: S
     return raised(error, on, function)
 
 
-def _raced(run: _Run) -> AnswerFault | None:
-    """The fault of a launch with a finding of the gravest kind."""
-    for launch in run.launches:
-        for finding in launch.findings:
-            if (finding.severity == ERROR or rules()[finding.kind].by_luck) and finding.kind not in run.asked.allowed:
-                return AnswerFault(_of_finding(finding), run.on, launch, launch)
-    return None
-
-
-def _of_finding(finding: Finding) -> str:
-    where = f"In {finding.where}: " if finding.where else ""
-    message = finding.message.rstrip(".")
-    return f"{where}{message if where else message[0].upper() + message[1:]}. {finding.hint}"
-
-
-def _spoiled(attempt: Attempt, before: Mapping[str, Bytes], changes: Collection[str], on: str) -> AnswerFault | None:
-    launch = attempt.launches[-1] if attempt.launches else None
-    for name, placed in attempt.tensors.items():
-        changed = bytes_of(placed.tensor) != before[name]
-        if name not in changes and changed.any():
-            return AnswerFault(
-                _("It changes {name}. Write the result to a new tensor.").format(name=name), on, launch, launch
-            )
-        if (changed & ~placed.inside).any():
-            return AnswerFault(
-                _("It changes elements outside of {name}, in the same storage.").format(name=name), on, launch, launch
-            )
-    return None
-
-
-def _not_launched(run: _Run) -> AnswerFault | None:
+def _not_launched(run: CaseRun) -> AnswerFault | None:
     """The fault of results that no launch stored, or not whole, or that lie in the memory of an argument."""
     held = {one.start: name for name, one in run.attempt.tensors.items()}
     for placed in () if run.asked.changes else run.results:
@@ -203,12 +108,12 @@ def _not_launched(run: _Run) -> AnswerFault | None:
             message = _(
                 "The numbers are right, but no kernel stored the one at {at}: it was there before. Store every element "
                 "of the result in your kernel."
-            ).format(at=list(left) or "its only element")
+            ).format(at=list(left) or _("its only element"))
             return AnswerFault(message, run.on, run.launches[-1], run.launches[-1])
     return not_contiguous(run.results, run.on) if run.asked.contiguous else None
 
 
-def _copied(run: _Run) -> AnswerFault | None:
+def _copied(run: CaseRun) -> AnswerFault | None:
     many = any(value.numel() >= _FEW for name, value in tensors_of(run.inputs))  # few may be equal by chance
     made = () if run.asked.copied or not many else copies(run.attempt, run.before)
     for one in made:
@@ -219,12 +124,12 @@ def _copied(run: _Run) -> AnswerFault | None:
     return None
 
 
-def _unmade(run: _Run) -> AnswerFault | None:
+def _unmade(run: CaseRun) -> AnswerFault | None:
     """The fault if the same launches are wrong on other numbers: then not all of the result comes from them."""
     attempt, asked, on, others = run.attempt, run.asked, run.on, run.others()
     launch = attempt.launches[-1] if attempt.launches else None
     now = {name: surrounded(value) for name, value in tensors_of(others)}
-    expected = _several(asked.reference(**_copies(others)))
+    expected = asked.expected(others)
     try:
         world = again(attempt, run.before, now)
     except KernelError as error:
@@ -241,12 +146,12 @@ def _unmade(run: _Run) -> AnswerFault | None:
             launch,
             launch,
         )
-    for placed, wanted in zip(run.results, expected, strict=True):
+    for placed, values in zip(run.results, expected, strict=True):
         found = placed.holding(world.over(placed.start, bytes_of(placed.tensor)))
-        near = near_to(found, wanted, asked.tolerance)
+        near, wanted = values.near(found, asked.tolerance), values.tensor
         if not bool(near.all()):
             first = first_of(near)
-            at = list(first) if first else "its only element"
+            at = list(first) if first else _("its only element")
             message = _(
                 "The numbers are right, but the launches do not compute all of them. With other inputs the same "
                 "launches give {found} at {at}, but it must be {wanted}. Compute everything from the arguments in "
@@ -262,7 +167,7 @@ def _unmade(run: _Run) -> AnswerFault | None:
     return None
 
 
-def _lucky(run: _Run) -> AnswerFault | None:
+def _lucky(run: CaseRun) -> AnswerFault | None:
     for launch in run.launches:
         line = line_of_luck(launch)
         if line is not None:
@@ -274,7 +179,7 @@ def _lucky(run: _Run) -> AnswerFault | None:
     return None
 
 
-def _overworked(run: _Run) -> AnswerFault | None:
+def _overworked(run: CaseRun) -> AnswerFault | None:
     launches = run.launches
     starts = {name: {one.start} for name, one in run.attempt.tensors.items()}
     for one in copies(run.attempt, run.before) if launches and run.asked.work else ():
@@ -289,10 +194,10 @@ def _overworked(run: _Run) -> AnswerFault | None:
     return None
 
 
-def _gathered(run: _Run) -> AnswerFault | None:
+def _gathered(run: CaseRun) -> AnswerFault | None:
     """The fault if one program does the work for many elements, or does it one element at a time."""
     many = run.launches and run.hard and any(value.numel() >= _MANY for name, value in tensors_of(run.inputs))
-    if not many:
+    if not many or not run.shared:
         return None
     inputs = Inputs(run.inputs)
     wrong = (one_program(run.launches, inputs) if run.asked.spread else "") or wide(_BLOCK)(run.launches, inputs)
@@ -300,15 +205,3 @@ def _gathered(run: _Run) -> AnswerFault | None:
         return None
     launch = run.launches[-1]
     return AnswerFault(_("The numbers are right, but {wrong}.").format(wrong=wrong), run.on, launch, launch)
-
-
-# --- Small things ---------------------------------------------------------------------------------------
-
-
-def _copies(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Equal arguments for the reference, which may change them."""
-    return {**inputs, **{name: value.clone() for name, value in tensors_of(inputs)}}
-
-
-def _several(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, (tuple, list)) else [given]

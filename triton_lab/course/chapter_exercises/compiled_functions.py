@@ -43,6 +43,7 @@ EXERCISES = (
         ranges=("negative", "tiny"),
         work=(launched(), once("x"), once("y")),
         contiguous=True,
+        copied=False,
         points=2,
     ),
     Task(

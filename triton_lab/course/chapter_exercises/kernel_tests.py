@@ -25,6 +25,8 @@ _BY_INPUT = {
     "sign": N_("loses the signs"),
     "absolute": N_("adds up absolute values instead of squares"),
     "no epsilon": N_("divides by zero for a row of zeros"),
+    "one less": N_("divides the sum of squares by one less than the number of columns"),
+    "narrow": N_("rounds its results to bfloat16"),
 }
 
 
@@ -117,6 +119,8 @@ EXERCISES = (
             "ones": N_("begins with ones"),
             "one block": N_("adds the first 64 values only"),
             "rounded down": N_("leaves out the last block if it is not full"),
+            "next": N_("adds each value at the next index"),
+            "backwards": N_("counts the indices from the end"),
         },
         points=2,
     ),

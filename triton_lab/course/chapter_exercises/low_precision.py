@@ -58,6 +58,11 @@ def _quantised(x: Any) -> Any:
     return (x / scales[:, None]).to(torch.float8_e4m3fn), scales
 
 
+def _quotients(x: Any) -> tuple[Any, None]:
+    """The numbers of `_quantised` before their rounding."""
+    return x.double() / _quantised(x)[1].double()[:, None], None
+
+
 def _widened(values: Any, scales: Any) -> Any:
     import torch
 
@@ -121,10 +126,11 @@ EXERCISES = (
             case(x=tensor(3, 32, low=0, high=1)),
             case(x=tensor(4, 130, low=-50, high=-5)),
             case(x=tensor(0, 8)),
+            case(x=tensor(3, 40, scale=1e-9)),
         ),
         contiguous=True,
         reference=_quantised,
-        # The absolute one is far below the scales; it admits the last rounding of numbers of eight bits near zero.
+        exact=_quotients,
         tolerance=(1e-6, 1e-30),
         work=(launched(), apart("x"), wide(16, lambda inputs: int(inputs["x"].shape[1]))),
     ),
@@ -147,7 +153,7 @@ EXERCISES = (
         ),
         reference=_mx_product,
         tolerance=(1e-4, 1e-3),
-        work=(launched(), wide(64, lambda inputs: inputs["a"].numel())),
+        work=(launched(), wide(16, lambda inputs: inputs["a"].numel())),
         copied=False,
     ),
     Task(
@@ -169,6 +175,7 @@ EXERCISES = (
             _group(0, 5, 0, 33, 0, tile=16),
             _group(1, tile=16),
             _group(16, 0, 0, 16, tile=16),
+            _group(*(5, 0, 17, 1) * 33, tile=16),
         ),
         reference=_tiles,
         work=(launched(), programs(lambda inputs: int(inputs["programs"]))),

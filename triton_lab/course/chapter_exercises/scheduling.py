@@ -55,6 +55,11 @@ def _filtered(x: Any, filter: Any) -> Any:
     return torch.nn.functional.conv2d(padded[:, None], filter[None, None])[:, 0]
 
 
+def _longest(starts: Any) -> int:
+    """The elements of the longest row."""
+    return max((starts[1:] - starts[:-1]).tolist(), default=0)
+
+
 EXERCISES = (
     OrderExercise(
         "few_misses",
@@ -119,7 +124,12 @@ EXERCISES = (
         ),
         reference=_product,
         tolerance=(1e-5, 1e-5),
-        work=(launched(), programs(lambda inputs: int(inputs["starts"].numel()) - 1), once("values")),
+        work=(
+            launched(),
+            programs(lambda inputs: int(inputs["starts"].numel()) - 1),
+            once("values"),
+            wide(8, lambda inputs: _longest(inputs["starts"])),
+        ),
     ),
     Task(
         "convolve",
@@ -154,6 +164,6 @@ EXERCISES = (
         ),
         reference=_filtered,
         tolerance=(1e-5, 1e-5),
-        work=(launched(), wide(64)),
+        work=(launched(), wide(16)),
     ),
 )

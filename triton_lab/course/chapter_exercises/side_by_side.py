@@ -82,7 +82,7 @@ def _first_in_program_0(answer: Any) -> str:
             return _("The launch stopped: {rstrip}.").format(rstrip=found.rstrip("."))
     first = compare(launches[0], recording("softmax")).first
     if first is None or first.program != 0:
-        where = "nowhere" if first is None else f"in program {first.program}"
+        where = _("nowhere") if first is None else _("in program {program}").format(program=first.program)
         return _("The first store that differs is {where}. Program 0 stores the right values.").format(where=where)
     return ""
 

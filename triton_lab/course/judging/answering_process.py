@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from triton_lab.course.answer_fault import AnswerFault
+from triton_lab.course.attempt import Attempt
 from triton_lab.course.exercise_answer import LocalAnswer, Unanswered
 from triton_lab.course.judging import judge_messages
 from triton_lab.course.judging.answer_values import encoded, told_fault, told_tree
@@ -24,6 +25,7 @@ def serve(end: socket.socket) -> None:
     """Answer until the judge needs no more."""
     channel = Channel(end)
     shell = Shell()
+    kept: list[Attempt] = []  # as long as its results are there, other memory has other addresses
     while True:
         try:
             asked, pieces = channel.receive()
@@ -31,7 +33,7 @@ def serve(end: socket.socket) -> None:
             return
         found: list[bytes] = []
         try:
-            told = _tested(shell, asked, channel) or _answered(shell, asked, pieces, found)
+            told = _tested(shell, asked, channel) or _answered(shell, asked, pieces, found, kept)
         except Unanswered as error:
             told, found = {"fault": told_fault(_of_memory(error.fault))}, []
         except Exception as error:  # an answer may raise anything
@@ -56,8 +58,11 @@ def _tested(shell: Shell, asked: Mapping[str, Any], channel: Channel) -> dict[st
     return {"said": LocalAnswer(shell.names.get(asked["name"], ...)).tested(function)}
 
 
-def _answered(shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found: list[bytes]) -> dict[str, Any]:
+def _answered(
+    shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found: list[bytes], kept: list[Attempt]
+) -> dict[str, Any]:
     if asked["do"] == "run":
+        kept.clear()
         error = shell.run(asked["text"])
         return {"memory": error is not None and _is_of_memory(f"{type(error).__name__}: {error}")}
     answer = LocalAnswer(shell.names.get(asked["name"], ...))
@@ -66,6 +71,7 @@ def _answered(shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found
             return {"value": encoded(answer.value())}
         case "attempt":
             attempt = answer.attempt(judge_messages.inputs_of(asked["inputs"], pieces))
+            kept.append(attempt)
             if attempt.fault is not None:
                 return {"fault": told_fault(_of_memory(attempt.fault))}
             return judge_messages.told_attempt(attempt, found)

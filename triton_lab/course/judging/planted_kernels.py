@@ -38,9 +38,10 @@ def _norm_kernel(x_ptr, out_ptr, rows, columns, s0, s1, HOW: tl.constexpr, ROWS:
         squares = tl.sum(tl.abs(wide), axis=1)[:, None]
     else:
         squares = tl.sum(wide * wide, axis=1)[:, None]
-    mean = squares / (BLOCK if HOW == "block" else columns)
+    mean = squares / (BLOCK if HOW == "block" else columns - 1 if HOW == "one less" else columns)
     found = wide / tl.sqrt(mean.to(tl.float32) + (0.0 if HOW == "no epsilon" else 1e-6))
     found = tl.abs(found) if HOW == "sign" else found
+    found = found.to(tl.bfloat16).to(tl.float32) if HOW == "narrow" else found
     there = (row < rows)[:, None] & (j < columns)[None, :]
     tl.store(out_ptr + row[:, None] * columns + j[None, :], found, mask=there)
 
@@ -71,6 +72,10 @@ def _add_kernel(values_ptr, index_ptr, out_ptr, n, size, HOW: tl.constexpr, BLOC
         mask = mask & (at > 0)
     elif HOW == "positive":
         mask = mask & (value > 0)
+    elif HOW == "next":
+        at = (at + 1) % size
+    elif HOW == "backwards":
+        at = size - 1 - at
     if HOW == "store":
         tl.store(out_ptr + at, value, mask=mask)
     elif HOW == "largest":
@@ -111,6 +116,8 @@ NORMS = {
     "sign": _norm("sign"),
     "absolute": _norm("absolute"),
     "no epsilon": _norm("no epsilon"),
+    "one less": _norm("one less"),
+    "narrow": _norm("narrow"),
 }
 ADDS = {
     "right": _add("right"),
@@ -128,6 +135,8 @@ ADDS = {
             "ones",
             "one block",
             "rounded down",
+            "next",
+            "backwards",
         )
     },
 }

@@ -68,10 +68,10 @@ class There:
         return secrets.randbelow(_SEEDS), secrets.randbelow(_SEEDS)
 
     def value(self) -> Any:
-        head, _ = self._ask("value")
+        head, _unused = self._ask("value")
         found = _read(lambda: decoded(head["value"]))
         if found is ... or found is None:
-            raise Unanswered(missing(found, "a value"))
+            raise Unanswered(missing(found, _("a value")))
         return found
 
     def attempt(self, inputs: dict[str, Any]) -> Attempt:

@@ -40,10 +40,16 @@ def relations(one: Compared, launch: Launch, before: Array | None) -> list[str]:
             *part,
             _("the elements of {name} that differ are unchanged since before the launch").format(name=one.name),
         ]
-    return [*part, *_first(one, launch)]
+    return [*part, *instead(one, launch)]
 
 
-def _first(one: Compared, launch: Launch) -> list[str]:
+def instead(one: Compared, launch: Launch) -> list[str]:
+    """A sentence on what the elements that differ are instead of the expected ones; none if it is not known.
+
+    None either if all are as near to the expected ones as a relation must be: then it would hold for no reason.
+    """
+    if _near(one, *_sides(one)):
+        return []
     found = next((told for told in (_factor(one, launch), _shift_by(one), _moved(one), _across(one)) if told), None)
     return [] if found is None else [found]
 

@@ -151,6 +151,7 @@ class Experiments(
         yield self.opposites()
         if fits:
             yield fitted_constants(self, probe)
+        yield self.handed_on()
         if copies:
             yield replaced.composed()
         yield _all(self.elements_on(), self.shifted(), self.offsets())

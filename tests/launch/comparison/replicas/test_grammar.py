@@ -45,4 +45,4 @@ def test_the_lane_that_a_label_chooses_is_named() -> None:
     launch = recorded(lambda: picked[(24,)](x, label, torch.empty(24), 12, BLOCK=16))
     right = x[torch.arange(24), label.long()] - label
     causes = lab.compare(launch, {"out_ptr": right}).causes()
-    assert "tl.where(i == label, x, 0.0)" in causes.cause
+    assert "i == label" in causes.cause

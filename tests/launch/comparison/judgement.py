@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import math
 import multiprocessing
 import re
 import signal
@@ -23,10 +24,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import triton
 
 import triton_lab as lab
+from triton_lab.launch.comparison import time_budget
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, UNKNOWN
 from triton_lab.launch.launch import Launch
 
@@ -71,13 +74,16 @@ def judged(
 ) -> Judgement | None:
     """What the comparison says of ``launch``, whose slip is on one of ``lines`` of the kernel's ``text``, from 1.
 
+    Without lines the slip is the launch's: too few programs.
+
     None where the slip does not show: the results are not certainly different, or with ``certain`` false, are equal.
     ``limit`` is in seconds of the processor.
     """
     first = launch.first_line - 1
     start = time.process_time()
     try:
-        with _limited(limit):
+        # What a search may wait for the processor is for users; here another load of the machine changes nothing.
+        with _limited(limit), patch.object(time_budget, "_PATIENCE", math.inf):
             comparison = lab.compare(launch, expected)
             shown = (DIFFERENT,) if certain else (DIFFERENT, UNKNOWN)
             if not comparison.arguments or comparison.verdict not in shown:
@@ -90,6 +96,10 @@ def judged(
 
 
 def _said(causes: Any, wrong: set[int], near: set[int], first: int) -> str:
+    if not wrong:
+        if not causes.known:
+            return "nothing"
+        return "first" if causes.cause.startswith("the number of programs") else "wrong"
     parts = re.findall(r"lines? ([\d and,]+)", causes.cause)
     named = {int(n) - first for part in parts for n in re.findall(r"\d+", part)}
     if not causes.known:
@@ -115,7 +125,7 @@ def _limited(seconds: int):
         raise TimeoutError
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)  # the processor's time: another load of the machine changes nothing
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # the processor's time
     try:
         yield
     finally:

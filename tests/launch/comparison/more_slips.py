@@ -141,7 +141,7 @@ def by_rows() -> Iterator[Slip]:
     rms = x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5)
     for how, cause, switch, given, right in (
         ("no maximum", "powers that overflow", "the maximum of each row", x * 100, torch.softmax(x * 100, 1)),
-        ("n - 1", "an operator", "* instead of -", x, F.layer_norm(x, (50,))),
+        ("n - 1", "a superfluous operation", "only the left side of -", x, F.layer_norm(x, (50,))),
         ("no eps", "a missing epsilon", "eps added", x * 1e-3,
          (x * 1e-3) / torch.sqrt(((x * 1e-3) ** 2).mean(1, keepdim=True) + 1e-5)),
         ("sqrt", "an operator", "/ instead of *", x, rms),

@@ -152,11 +152,12 @@ class Comparison(RichDisplay):
     def causes(self, seconds: float | None = None) -> Causes:
         """Find by experiment why the two differ: the launches are replayed with one change each time.
 
-        Changes that follow from the kernel are tried on a few programs first, for 6 s: each operation with its
-        siblings, other values in scope, other constants and the order of steps; and factors, terms and loads whose
-        numbers are what is missing. If no single change explains the difference, pairs are tried, the most promising
-        first, for 2 s. With ``seconds``, all of it takes no longer than that, and the result says so if not everything
-        was tried.
+        The usual changes are run for 5 s. Changes that follow from the kernel are tried on a few programs first, for
+        8 s: each operation with its siblings, other values in scope, other constants and the order of steps; and
+        factors, terms and loads whose numbers are what is missing. If no program has stored the wrong elements, only
+        what decides where programs store is changed, the grid first. If no single change explains the difference, pairs
+        are tried, the most promising first, for 2 s. With ``seconds``, all of it takes no longer than that, and the
+        result says so if not everything was tried.
 
         The changes are what a GPU does differently (tf32, fused multiply-add, approximate functions, dots as on tensor
         cores), other orders of summation, float64, and on a machine with a GPU its options. If rounding does not

@@ -22,13 +22,14 @@ from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments
-from triton_lab.launch.comparison.mutations.ir_query import on_lines, split_at_lines
+from triton_lab.launch.comparison.mutations.ir_query import at_first, split_at_lines
 from triton_lab.launch.comparison.mutations.written_kernel import as_written
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
+from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.comparison.time_budget import Budget, Effort
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -55,6 +56,7 @@ class Search:
     other: Launch | None
     plain: list[Compared]
     effort: Effort
+    coverage: StoreCoverage
     runs: list[tuple[Switch, Experiment, float]] = field(default_factory=list)
     found: list[tuple[Switch, Experiment]] = field(default_factory=list)  # what explains all
     seen: set[tuple[str, frozenset[int]]] = field(default_factory=set)
@@ -75,25 +77,25 @@ class Search:
         except Exception:  # what the compiler leaves out of a launch may not even run
             same = False
         bounded = [replace(one, bound=allowed[one.name]) for one in plain]
-        return cls(written if same else side, other, bounded, Effort(chance_bits(bounded)))
+        coverage = StoreCoverage.of(side.launch)
+        return cls(written if same else side, other, bounded, Effort(chance_bits(bounded)), coverage)
 
     @cached_property
     def experiments(self) -> Experiments:
         """The changes that follow from the kernel."""
         wrong = [one.name for one in self.plain if not one.explained.all()]
-        return Experiments(self.side.launch, wrong or [one.name for one in self.plain if one.count])
+        arguments = wrong or [one.name for one in self.plain if one.count]
+        return Experiments(self.side.launch, arguments, self.coverage, self.plain)
 
-    def one_by_one(self) -> Iterator[Experiment]:
+    def one_by_one(self, seconds: float) -> Iterator[Experiment]:
         """Try the usual changes alone, up to the first that is the cause; what they do is the start for pairs.
 
         Gives those that explain nothing; the others are in ``found``.
         """
-        launch = self.side.launch
+        launch, budget = self.side.launch, Budget(seconds)
         slow = max(launch.seconds, launch.interpreted) > _SLOW and beyond_chance(self.plain)
-        yield from self._explained(
-            self.experiments.usual(self.other), Budget(math.inf), slow, listed=True, counted=False
-        )
-        left = Budget(self._patience if self.found else math.inf)
+        yield from self._explained(self.experiments.usual(self.other), budget, slow, listed=True, counted=False)
+        left = Budget(self._patience) if self.found else budget
         yield from self._explained(self.experiments.rarer(), left, slow, listed=True)
 
     def casts(self, seconds: float) -> Iterator[Experiment]:
@@ -145,7 +147,7 @@ class Search:
             if lines and all(set(lines).isdisjoint(split_at_lines(one.name)[1]) for one in apart):
                 apart.append(done)
         if len(apart) > 1:
-            best, *rivals = (replace(one, name=_at_first(one.name)) for one in apart)
+            best, *rivals = (replace(one, name=at_first(one.name)) for one in apart)
             best = replace(best, rivals=tuple(rivals))
         doubtful = [done for switch, done in self.found if switch.unusual and not first.unusual]
         return [best, *doubtful[:1]]
@@ -170,7 +172,9 @@ class Search:
                 break
             if placed and not self.experiments.decides(switch.ops):
                 continue  # what was changed is an address or a mask
-            if (switch.unusual and self.found) or switch.cost > self.effort.cost:
+            if switch.ops and not self.experiments.reaches(switch.ops):
+                continue
+            if (switch.unusual and self.found) or switch.cost >= self.effort.cost:
                 continue
             if (switch.name, switch.ops) in self.seen:
                 continue
@@ -278,12 +282,6 @@ class Search:
                 parts.append(part_of(one.name, mended) or "")
         told = " and ".join(parts) if all(parts) and count >= DISTINCT else ""
         return replace(half, mends=count, where=told)
-
-
-def _at_first(title: str) -> str:
-    """A title with the first of its lines."""
-    said, lines = split_at_lines(title)
-    return said + on_lines(lines[:1])
 
 
 def _bytes(found: Sequence[Compared]) -> bytes:

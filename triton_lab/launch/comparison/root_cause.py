@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # The seconds for trying pairs of slips, after the single ones; the user waits for it.
 PAIRS = 2.0
-# The same for changes that follow from the kernel.
-DERIVED = 8.0
+# The same for the usual changes of a launch, each of which is run in full, and for others that follow from the kernel.
+USUAL, DERIVED = 5.0, 8.0
 
 
 def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
@@ -118,7 +118,7 @@ def _on_slips(
             continue
     probing = DERIVED if seconds is None else seconds / 2
     for search in searches:
-        found += _in_time(search.one_by_one())
+        found += _in_time(search.one_by_one(USUAL))
         if search.found:
             search.derived(max(0.0, min(probing, left())))
             return (*found, *search.explanation()), (), sum(one.probed for one in searches)

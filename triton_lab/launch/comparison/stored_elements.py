@@ -1,9 +1,15 @@
-"""Which elements of an argument each event of a launch stores, in the order of the events."""
+"""Which elements of an argument each event of a launch stores, in the order of the events, and which none stores.
+
+If no program has stored the wrong elements, and all that was stored is right, then a change of what is stored cannot be
+the cause: it is where or how often programs store, by the grid, a loop, a mask or an address.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +19,7 @@ from triton_lab.footprint.access_blocks import Blocks
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.ir.effects import Role
 from triton_lab.launch.access import elements_at
+from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.chunks import in_order
 
 if TYPE_CHECKING:
@@ -91,3 +98,63 @@ def _long(blocks: Blocks) -> bool:
     """Whether elements beside each other make long runs."""
     beside = [axis for axis, stride in enumerate(blocks.strides) if stride == blocks.size]
     return bool(beside) and int(blocks.extents[:, beside[-1]].max(initial=0)) >= _LONG
+
+
+@dataclass(frozen=True, eq=False)
+class StoreCoverage:
+    """By argument that a launch writes the program that stored each element last (-1: none), and how many were stored.
+
+    ``updated``: some are written by atomics, which begin with what is there.
+    """
+
+    programs: int
+    last: Mapping[str, NDArray[np.int32]]
+    lanes: Mapping[str, int]
+    updated: bool
+
+    @classmethod
+    def of(cls, launch: Launch) -> StoreCoverage:
+        """The coverage of a launch."""
+        written = [one for one in launch.done if one.kind != "load" and one.argument is not None]
+        names = dict.fromkeys(str(one.argument) for one in written)
+        last = {
+            name: number_last(launch, name, math.prod(launch.argument(name).shape), programs=True) for name in names
+        }
+        lanes = {name: sum(one.event.lanes for one in store_events(launch, name)) for name in names}
+        return cls(launch.programs, last, lanes, any(one.kind == "atomic" for one in written))
+
+    @cached_property
+    def leaves_some(self) -> bool:
+        """Whether an element may have been left out: no program stored it, or programs add to what is there."""
+        return self.updated or any(bool((one < 0).any()) for one in self.last.values())
+
+    @cached_property
+    def repeats_some(self) -> bool:
+        """Whether an element was stored more than once."""
+        return any(self.lanes[name] > np.count_nonzero(one >= 0) for name, one in self.last.items())
+
+    def untouched(self, plain: Sequence[Compared]) -> bool:
+        """Whether there are wrong elements, and no program has stored any of them."""
+        wrong = {one.name: ~np.asarray(one.explained).reshape(-1) for one in plain}
+        some = any(bool(one.any()) for one in wrong.values())
+        never = all(not (self.last[name] >= 0)[bad].any() for name, bad in wrong.items() if name in self.last)
+        return some and never and not self.updated
+
+    def needed(self, plain: Sequence[Compared]) -> int | None:
+        """How many programs would store all elements, if each stored as many as those of the launch; or None.
+
+        Only where the launch's programs store apart, none of them nothing, and all that they store is right: then
+        more of them would go on as these do.
+        """
+        if not self.untouched(plain) or self.repeats_some:
+            return None
+        found = set()
+        for one in plain:
+            last = self.last.get(one.name)
+            if last is None or not (~np.asarray(one.explained)).any():
+                continue
+            counts = np.bincount(last[last >= 0], minlength=self.programs)
+            if not counts.min():
+                return None
+            found.add(math.ceil(len(last) / int(counts.max())))
+        return max(found, default=None)

@@ -8,12 +8,17 @@ elements are computed. Within a kind, the operations nearest to the store come f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triton_lab.ir import effects, traits
+from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.value_flow import conditions
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.mutations import grid_sizes, redirections
 from triton_lab.launch.comparison.mutations.access_edits import AccessEdits
@@ -33,6 +38,7 @@ from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
+from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.comparison.time_budget import Effort
 
 if TYPE_CHECKING:
@@ -43,16 +49,25 @@ _MOST, _MOST_IN_PAIRS = 12, 32
 _FITTED = 48  # bits that the expected numbers must have for one to be fitted to them
 
 
+@dataclass(frozen=True)
 class Experiments(
     OperatorEdits, OperandEdits, FoldEdits, LoopEdits, ConditionEdits, CastEdits, AccessEdits, OrderEdits,
     IndexEdits,
 ):  # fmt: skip
-    """The changes of one launch whose ``arguments`` differ from what was expected."""
+    """The changes of one launch whose ``arguments`` differ from what was expected.
+
+    ``coverage`` and ``plain`` are what its programs store, and the results.
+    """
+
+    coverage: StoreCoverage | None = None
+    plain: Sequence[Compared] = ()
 
     def usual(self, other: Launch | None) -> Iterator[Iterator[Switch]]:
         """The likeliest kinds, in groups of about the same likelihood, a few of each; ``other`` is another launch."""
         launch = self.launch
         masked = masked_off(launch)
+        if self.untouched:
+            yield self._grids()
         yield addresses(launch, other)
         yield _some(others(launch, masked), left_out(launch, masked))
         yield _some(
@@ -64,8 +79,8 @@ class Experiments(
         """Kinds that may make a few numbers right by chance."""
         launch = self.launch
         yield _some(self.siblings(likely=True), self.exchanged(), self.negated(), self.folds(), most=_MOST_IN_PAIRS)
-        kinds = (grid_sizes.grids, grid_sizes.arguments, grid_sizes.zeroed, redirections.stale)
-        yield _some(*(kind(launch) for kind in kinds), most=_MOST_IN_PAIRS)
+        kinds = (grid_sizes.arguments, grid_sizes.zeroed, redirections.stale)
+        yield _some(self._grids(), *(kind(launch) for kind in kinds), most=_MOST_IN_PAIRS)
         yield _some(self.opposites(), self.constants(near=True), self.atomics(), self.carried(), most=_MOST_IN_PAIRS)
         yield _some(
             self.rescaled(),
@@ -74,6 +89,34 @@ class Experiments(
             most=_MOST_IN_PAIRS,
         )
         yield _some(self.floored(), self.guards(), self.constants(near=False), most=_MOST_IN_PAIRS)
+
+    def _grids(self) -> Iterator[Switch]:
+        coverage = self.coverage or StoreCoverage.of(self.launch)
+        yield from grid_sizes.grids(self.launch, coverage, coverage.needed(self.plain))
+
+    @cached_property
+    def untouched(self) -> bool:
+        """Whether no program has stored what is wrong, so that what is stored elsewhere is of no matter."""
+        return self.coverage is not None and self.coverage.untouched(self.plain)
+
+    @cached_property
+    def _placing(self) -> frozenset[int]:
+        """The operations, by index, that decide where and whether programs store: addresses, masks, loops, branches."""
+        flow, name = Flow.of(self.launch.executable.plan), self.function.name
+        start = set(conditions(self.launch.executable.plan))
+        nests = [op for op in self.function.walk() if op.regions and op.name not in traits.FOLDS]
+        for op in (*nests, *self.stores):
+            at = effects.operands_of(op) if op in self.stores else None
+            values = {at.value, at.other} if at else set()
+            taken = op.operands[:3] if op.name == "scf.for" else op.operands
+            start |= {Value(name, one) for k, one in enumerate(taken) if k not in values}
+        behind = flow.behind(start)
+        found = [op for op in self.function.walk() if any(Value(name, one) in behind for one in op.results)]
+        return frozenset(op.index for op in (*found, *nests, *self.stores))
+
+    def reaches(self, ops: Collection[int]) -> bool:
+        """Elements that no program has stored want another place, not another value."""
+        return not (self.untouched and self._placing.isdisjoint(ops))
 
     def roundings(self) -> Iterator[Switch]:
         """Those that change how exactly the kernel computes: casts, and narrow types."""
@@ -108,6 +151,7 @@ class Experiments(
         yield self.opposites()
         if fits:
             yield fitted_constants(self, probe)
+        yield self.handed_on()
         if copies:
             yield replaced.composed()
         yield _all(self.elements_on(), self.shifted(), self.offsets())

@@ -7,26 +7,27 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from triton_lab.launch.comparison.mutations.ir_query import ops_of
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
-    from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
 
 _TIMES = 16  # another grid has at most this many times the launch's programs
+# What another grid costs; and where the programs that were launched are right, and others would go on as they do.
+_UNLIKELY, _LIKELY = 2.5, 0.5
 
 
-def grids(launch: Launch) -> Iterator[Switch]:
+def grids(launch: Launch, coverage: StoreCoverage, needed: int | None = None) -> Iterator[Switch]:
     """Switches for grids whose extent along an axis follows from a tensor's shape or a scalar, in elements or blocks.
 
     Larger grids are tried if elements of an output were left out, smaller ones if some were stored more than once.
+    ``needed`` is how many programs would store what is left out, if those of the launch do their part: then a larger
+    grid is the likeliest change of all.
     """
-    more, fewer = _left(launch)
-    if launch.part is not None or not (more or fewer):
+    if launch.part is not None or not (coverage.leaves_some or coverage.repeats_some):
         return
     whole = {
         one.value
@@ -38,35 +39,24 @@ def grids(launch: Launch) -> Iterator[Switch]:
     blocks = {1} | {one for one in constants & whole if one > 0}
     likely = {math.ceil(extent / block) for extent in extents for block in blocks}
     asked = {op.attributes["axis"] for op in ops_of(launch, "tt.get_program_id")}
+    found = []
     for axis, extent in enumerate(launch.grid):
-        for other in sorted({extent + 1, *likely} - {extent, 0}, key=lambda one: abs(one - extent)):
+        fitting = 0 if needed is None else math.ceil(needed / (launch.programs // extent))
+        for other in {extent + 1, fitting, *likely} - {extent, 0}:
             counts = [other if k == axis else one for k, one in enumerate(launch.grid)]
-            if axis in asked and math.prod(counts) <= _TIMES * launch.programs and (more if other > extent else fewer):
-                grid = (counts[0], counts[1], counts[2])
-                name = _("the grid {told} instead of {told_2}").format(told=_told(grid), told_2=_told(launch.grid))
-                yield Switch(name, _("the number of programs"), grid=grid, cost=2.5)
+            wanted = coverage.leaves_some if other > extent else coverage.repeats_some
+            if axis in asked and math.prod(counts) <= _TIMES * launch.programs and wanted:
+                found.append((other != fitting, axis, abs(other - extent), (counts[0], counts[1], counts[2])))
+    for _unfit, _axis, _far, grid in sorted(found):
+        name = _("the grid {told} instead of {told_2}").format(told=_told(grid), told_2=_told(launch.grid))
+        cost = _UNLIKELY if needed is None else _LIKELY
+        yield Switch(name, _("the number of programs"), grid=grid, cost=cost)
 
 
 def _told(grid: tuple[int, int, int]) -> str:
     """The grid as in a launch, without trailing axes of extent 1."""
     axes = max((k + 1 for k, extent in enumerate(grid) if extent > 1), default=1)
     return f"({grid[0]},)" if axes == 1 else f"({', '.join(map(str, grid[:axes]))})"
-
-
-def _left(launch: Launch) -> tuple[bool, bool]:
-    """Whether elements of outputs were left out, and whether some were stored to more than once."""
-    more = fewer = False
-    for one in launch.done:
-        if one.kind != "load" and one.argument is not None:
-            places = _places(one)
-            distinct = len(np.unique(places))
-            more |= distinct < math.prod(launch.argument(one.argument).shape) or one.kind == "atomic"
-            fewer |= distinct < len(places)
-    return more, fewer
-
-
-def _places(one: Access) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    return np.concatenate([event.addresses()[event.active()] for event in one.events] or [np.zeros(0, np.int64)])
 
 
 def zeroed(launch: Launch) -> Iterator[Switch]:

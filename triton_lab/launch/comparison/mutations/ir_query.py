@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from triton_lab.ir import Op, effects, traits
+import numpy as np
+
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.ir import Op, Type, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function, Region
 from triton_lab.ir.traits import Kind
@@ -41,6 +44,12 @@ def split_at_lines(title: str) -> tuple[str, list[int]]:
     """A title without the lines that it ends with, and these."""
     found = lines_in(title)
     return title.removesuffix(on_lines(found)), found
+
+
+def at_first(title: str) -> str:
+    """A title with the first of its lines."""
+    said, lines = split_at_lines(title)
+    return said + on_lines(lines[:1])
 
 
 def ops_of(launch: Launch, *names: str) -> list[Op]:
@@ -81,14 +90,24 @@ def source(made: Mapping[int, Op], number: int) -> int:
 
 
 def constant(made: Mapping[int, Op], number: int) -> float | int | None:
-    """The number that a value has in all lanes, if it is a constant of the kernel; else None."""
+    """The number that a value has in all lanes, if it is a constant of the kernel; else None, as of infinities."""
+    value = _written(made, number)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def extended_constant(made: Mapping[int, Op], number: int, type: Type) -> float | int | None:
+    """As `constant`, and infinities of a float ``type`` too, of which a kernel has the bits."""
+    value = _written(made, number)
+    if isinstance(value, Bits) and type.is_float:
+        dtype = dtype_of(type)
+        return float(np.array(value.pattern, f"u{dtype.itemsize}").view(dtype)[()])
+    return constant(made, number)
+
+
+def _written(made: Mapping[int, Op], number: int) -> Any:
     maker = made.get(source(made, number))
     value = maker.attributes.get("value") if maker is not None and maker.name == "arith.constant" else None
-    if isinstance(value, Dense) and len(value.values) == 1:
-        value = value.values[0]
-    if isinstance(value, Bits):
-        return None
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return value.values[0] if isinstance(value, Dense) and len(value.values) == 1 else value
 
 
 def cost_of_number(made: Mapping[int, Op], op: Op, position: int) -> float:

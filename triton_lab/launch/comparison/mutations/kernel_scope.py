@@ -175,6 +175,10 @@ class KernelScope:
         """The place of each operation in the order of the program, by index."""
         return {op.index: k for k, op in enumerate(self.function.walk())}
 
+    def reaches(self, ops: Collection[int]) -> bool:
+        """Whether a change of these operations, by index, may reach what is wrong."""
+        return True
+
     def decides(self, indices: Collection[int]) -> bool:
         """Whether these operations, by index, compute addresses, masks or loop ends: all give integers or pointers."""
         ops = [op for op in self.ops if op.index in indices]

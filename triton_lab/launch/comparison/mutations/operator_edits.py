@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_lab.ir import Op, Type, effects, predicates, traits
+from triton_lab.ir.neutral_values import neutral
 from triton_lab.ir.plan_edits import Edit, Editor, exchanged, renamed, with_attributes, with_computed
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.ir_query import constant, unused
@@ -90,14 +91,19 @@ class OperatorEdits(KernelScope):
         for op in self.own:
             trait = traits.of(op.name)
             if self.computes(op):
-                bits = self.type(op.results[0]).bits == 1
+                bits, alone = self.type(op.results[0]).bits == 1, set[int]()
                 for other in _BINARY[trait.numbers or "float"]:
                     there = traits.of(other)
                     taken = there.symbol in _LIKELY.get(trait.symbol, "") if trait.symbol else bool(there.extreme)
                     taken &= bool(there.symbol) or not trait.symbol
                     fits = there.bitwise == trait.bitwise and (not bits or there.bitwise)
                     if other != op.name and taken is likely and fits:
-                        yield self._renamed(other, op)
+                        kept = self._kept(other, op)
+                        if kept is None:
+                            yield self._renamed(other, op)
+                        elif kept not in alone:
+                            alone.add(kept)
+                            yield self._alone(op, kept, cost=1)
             elif likely and op.name == "tt.addptr":
                 before = self.made.get(op.operands[0])
                 if before is not None and before.name == op.name:
@@ -112,6 +118,16 @@ class OperatorEdits(KernelScope):
                     yield self._renamed(other, *alike)
                 for other in others:
                     yield self._renamed(other, op)
+
+    def _kept(self, other: str, op: Op) -> int | None:
+        """The operand that ``other`` gives as it is, for the constant beside it; None if it does not.
+
+        Who means ``x`` writes no ``x * 1``: such an operator stands for none.
+        """
+        trait, type = traits.of(other), self.type(op.results[0])
+        none = neutral(other, type) if trait.commutative else {"-": 0.0, "/": 1.0, "//": 1.0}.get(trait.symbol)
+        sides = (1, 0) if trait.commutative else (1,)
+        return next((1 - k for k in sides if none is not None and constant(self.made, op.operands[k]) == none), None)
 
     def _renamed(self, other: str, *ops: Op) -> Switch:
         """``other`` in place of operations of one name."""
@@ -133,16 +149,18 @@ class OperatorEdits(KernelScope):
         for op in self.own:
             if self.computes(op) and self.type(op.operands[0]) == self.type(op.results[0]):
                 for k in (0, 1):
-                    number = op.operands[k]
-                    if constant(self.made, number) is None:
-                        title = _("only the {side} side of {symbol}{lines_of}").format(
-                            side=_("left") if k == 0 else _("right"),
-                            symbol=traits.of(op.name).symbol or op.name.partition(".")[2],
-                            lines_of=self.where(op),
-                        )
-                        yield switch_of(
-                            title, _("a superfluous operation"), op, _only(self.type(number), number), cost=2
-                        )
+                    if constant(self.made, op.operands[k]) is None:
+                        yield self._alone(op, k, cost=2)
+
+    def _alone(self, op: Op, k: int, cost: float) -> Switch:
+        """One operand of an operator in place of its result."""
+        title = _("only the {side} side of {symbol}{lines_of}").format(
+            side=_("left") if k == 0 else _("right"),
+            symbol=traits.of(op.name).symbol or op.name.partition(".")[2],
+            lines_of=self.where(op),
+        )
+        edit = _only(self.type(op.operands[k]), op.operands[k])
+        return switch_of(title, _("a superfluous operation"), op, edit, cost=cost)
 
     def functions(self) -> Iterator[Switch]:
         """A function of one number, or a square, of an operand that is taken as it is."""

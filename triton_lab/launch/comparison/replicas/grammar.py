@@ -109,6 +109,11 @@ class Grammar(FloatGrammar):
         for told, function, name in _EXTREMES:
             for other in (zero, *(leaf.told for leaf in leaves)):
                 yield joined(told, function, name, own, other)
+        for leaf in leaves:  # the last index of as many
+            if leaf.scalar:
+                told, function, name = _EXTREMES[0]
+                last = joined("{} - {}", np.subtract, "arith.subi", leaf.told, one)
+                yield joined(told, function, name, own, replace(last, cost=leaf.told.cost, joined=False))
         for other in (one, of_number(2)):
             for told, function, name in _WHOLE if other is not one else _WHOLE[:2]:
                 yield joined(told, function, name, own, other)

@@ -65,6 +65,8 @@ class ReplacedValues:
             if budget.spent or self.effort.budget.spent or self.effort.spent or is_late():
                 self.is_done = False
                 break
+            if not self.scope.reaches(changed_by(place)):
+                continue
             tried = [one for one in expressions(Grammar(self.scope, place)) if one.cost <= self.effort.cost]
             self.effort.tried += len(tried)
             fitting = sorted(replicas.fitting(place, tried), key=lambda each: each.cost)
@@ -121,11 +123,15 @@ def _switch(scope: KernelScope, place: ReplacedPlace, one: Expression) -> Switch
     named = {value: name for name, value in numbers(scope.launch).items()}
     own = named.get(held) if held is not None else None
     title = one.title or _("{one} instead of {other}").format(one=one.name, other=own or scope.called(place.number))
-    ops = frozenset(op.index for op, _k in place.uses) or frozenset({place.op.index})
     return Switch(
-        title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)), ops=ops,
-        copied=True, cost=one.cost,
+        title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)),
+        ops=changed_by(place), copied=True, cost=one.cost,
     )  # fmt: skip
+
+
+def changed_by(place: ReplacedPlace) -> frozenset[int]:
+    """The operations, by index, that change with a value."""
+    return frozenset(op.index for op, _k in place.uses) or frozenset({place.op.index})
 
 
 def where(scope: KernelScope, place: ReplacedPlace) -> str:

@@ -154,7 +154,7 @@ class ScopeLeaves:
             for other in leaves:
                 if other.name == leaf.name or other.scalar is not likely:
                     continue
-                for sign in ("<", ">=", "!=") if other.scalar else ("<", "<=", ">", ">=", "==", "!="):
+                for sign in ("<", ">=", "!=", "==") if other.scalar else ("<", "<=", ">", ">=", "==", "!="):
                     yield compared(sign, leaf.told, other.told, lanes)
             if likely:
                 for sign in (">=", "==", "!="):

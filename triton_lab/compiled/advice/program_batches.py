@@ -41,11 +41,8 @@ def batches(scope: LaunchScope) -> Iterator[LaunchEdit]:
             if programs % count:
                 continue
             grid = [n // count if k == axis else n for k, n in enumerate(scope.launch.grid)]
-            edit = edited(
-                scope,
-                _changes(scope, axis, count),
-                _("{programs} in one").format(programs=messages.count(count, "program")),
-            )
+            remark = _("{programs} in one").format(programs=messages.count(count, "program"))
+            edit = edited(scope, _changes(scope, axis, count), remark)
             edit = replace(edit, grid=(grid[0], grid[1], grid[2]))
             if count * widest <= _LARGEST:
                 yield edit

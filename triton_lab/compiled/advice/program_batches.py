@@ -119,6 +119,11 @@ def _parameters(node: ast.AST) -> list[str]:
         return []
 
 
+def _indexed(block: str, index: str) -> ast.expr:
+    """A block with another axis."""
+    return ast.parse(block + index, mode="eval").body
+
+
 class _Batch(ast.NodeTransformer):
     """Rewrites expressions so that blocks have a first axis of ``count`` program ids."""
 
@@ -137,10 +142,10 @@ class _Batch(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         if is_program_id(node, self.axis):
-            ids = f"({ast.unparse(node)} * {self.count} + {self.module}.arange(0, {self.count}))[:, None]"
-            return ast.parse(ids, mode="eval").body
+            ids = f"({ast.unparse(node)} * {self.count} + {self.module}.arange(0, {self.count}))"
+            return _indexed(ids, "[:, None]")
         if arange_size(node) is not None:
-            return ast.parse(f"{ast.unparse(node)}[None, :]", mode="eval").body
+            return _indexed(ast.unparse(node), "[None, :]")
         self.generic_visit(node)
         names = _parameters(node)
         if "shape" in names[:1] and node.args and isinstance(node.args[0], (ast.Tuple, ast.List)):

@@ -42,12 +42,15 @@ def squares_of_rows(x_ptr, y_ptr, out_ptr, rows, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.sqrt(total + y), mask=i < n)  # SLIP: it stays 0
 
 
+def is_named(cause: str, edit: str, line: int) -> bool:
+    return edit in cause and f"line {line}" in cause
+
+
 def test_what_a_loop_does_not_add_up_is_named() -> None:
     x, y = randn(6, 30), randn(30, seed=1).abs()
     launch = recorded(lambda: squares_of_rows[(1,)](x, y, torch.empty(30), 6, 30, BLOCK=32))
     causes = lab.compare(launch, {"out_ptr": ((x * x).sum(0) + y).sqrt()}).causes()
-    line = squares_of_rows.starting_line_number + 7
-    assert f"total = total + x * x in each iteration (line {line})" in causes.cause
+    assert is_named(causes.cause, "total = total + x * x", squares_of_rows.starting_line_number + 7)
 
 
 @pytest.mark.parametrize(
@@ -61,5 +64,4 @@ def test_what_is_not_carried_on_is_named(kernel, told: str) -> None:
         right = x.reshape(5, 3, 16).amax(2).cummax(1).values.repeat_interleave(16, 1)
     launch = recorded(lambda: kernel[(5,)](x, torch.empty_like(x), 48, BLOCK=16))
     causes = lab.compare(launch, {"out_ptr": right}).causes()
-    assert "a value that a loop does not carry on" in causes.cause
-    assert f"so_far = {told} in each iteration (line {kernel.starting_line_number + 6})" in causes.cause
+    assert is_named(causes.cause, f"so_far = {told}", kernel.starting_line_number + 6)

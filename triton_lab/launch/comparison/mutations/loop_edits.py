@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan import Block, Region
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
-from triton_lab.ir.traits import Kind
+from triton_lab.ir.traits import Kind, Trait
 from triton_lab.launch.comparison.mutations.ir_query import extended_constant
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
@@ -154,8 +154,7 @@ class LoopEdits(KernelScope):
         number, given = user.operands[k], self.type(user.operands[k])
         start = float(extended_constant(self.made, number, given) or 0)
         name = self._started(start, loop) or self.called(number)
-        adds, most = ("arith.addf", "arith.maxnumf") if given.is_float else ("arith.addi", "arith.maxsi")
-        least = "arith.minnumf" if given.is_float else "arith.minsi"
+        adds, most, least = (_fold(given, extreme) for extreme in (0, 1, -1))
         words = {adds: "{} + {}", most: "tl.maximum({}, {})", least: "tl.minimum({}, {})", "": "{1}"}
         folds = {0: (adds,), 1: (), math.inf: (least,), -math.inf: (most,)}[start]
         within = {op.index for op in block.ops}
@@ -208,6 +207,19 @@ class LoopEdits(KernelScope):
                     if (*shape[:axis], *shape[axis + 1 :]) == type.shape:
                         along = f", axis={axis}" if len(shape) > 1 else ""
                         yield _Given(f"{called}({told}{along})", number, axis, fold, squared)
+
+
+def _fold(type: Type, extreme: int) -> str:
+    """The operation that adds two numbers of a type, or takes the greater (1) or the lesser (-1)."""
+    numbers = "float" if type.is_float else "integer"
+
+    def fits(trait: Trait) -> bool:
+        chosen = trait.extreme == extreme if extreme else trait.symbol == "+"
+        writes = trait.signed is not False and (trait.drops_nan or not (extreme and type.is_float))
+        return chosen and trait.is_lane_by_lane and trait.numbers == numbers and writes
+
+    (name,) = traits.names(fits)
+    return name
 
 
 def _scaled(position: int, top: int, new: int, power: str) -> Edit:

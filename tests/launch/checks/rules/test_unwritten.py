@@ -112,4 +112,5 @@ def test_single_columns_and_short_diagonals_are_none() -> None:
         fill_kernel[(1,)](torch.empty(8, 8), 0, 64, 8, BLOCK=8)  # column 0
         fill_kernel[(1,)](torch.empty(8, 8), 0, 1, 1, BLOCK=8)  # one element
         fill_kernel[(1,)](torch.empty(8, 8), 0, 64, 2, BLOCK=32)  # every other column
-    assert [["diagonal" in one.hint for one in unwritten(launch)] for launch in launches] == [[False]] * 3
+        fill_kernel[(1,)](torch.empty(8, 8), 0, 0, 1, BLOCK=8)  # nothing
+    assert [["diagonal" in one.hint for one in unwritten(launch)] for launch in launches] == [[False]] * 4

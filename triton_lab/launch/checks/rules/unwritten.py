@@ -105,6 +105,8 @@ def _on_diagonals(writes: Sequence[Write], argument: Argument) -> str:
         return ""
     box = tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
     stored = Ranges.joined(write.bytes() for write in writes) & box
+    if not len(stored):
+        return ""
     addresses = np.concatenate(
         [np.arange(*one, argument.itemsize) for one in zip(stored.start, stored.stop, strict=True)]
     )

@@ -14,6 +14,7 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.variants.arithmetic_variants import ordinary
 from triton_lab.ir import Op, traits
 from triton_lab.launch.checks.rule import rules
+from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
 from triton_lab.launch.comparison.numerics import precisions
 from triton_lab.launch.comparison.rerun import may_be_rounding
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -21,11 +22,14 @@ from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _, translated
 
 if TYPE_CHECKING:
+    from triton_lab.launch.comparison.argument_difference import Compared
     from triton_lab.launch.comparison.comparison_result import Comparison
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.recording.access_event import AccessEvent
 
 Array = NDArray[Any]
+
+_APART = 8.0  # as many times as what is expected of so many terms, sums in two orders may differ
 
 
 def unsteady(comparison: Comparison) -> Iterator[str]:
@@ -52,7 +56,7 @@ def named_causes(comparison: Comparison) -> Iterator[str]:
     found = {finding.kind for launch in _launches(comparison) for finding in launch.findings}
     seen = {kind for kind in found if rules()[kind].unsteady}
     for launch in _launches(comparison):
-        if not seen and (line := _float_atomics(launch, differing)) is not None:
+        if not seen and (line := _float_atomics(comparison, launch, differing)) is not None:
             seen.add("atomics")
             yield _("atomic additions of floats, which happen in any order (line {line})").format(line=line)
         if not seen and (line := _taken_in_turn(launch, differing)) is not None:
@@ -109,15 +113,29 @@ def _beside_nan(launch: Launch) -> int | None:
     return next((line.line for line in lines if line is not None), None)
 
 
-def _float_atomics(launch: Launch, differing: set[str]) -> int | None:
-    """The line of float atomic additions to a differing argument, if several add to one element; else None."""
+def _float_atomics(comparison: Comparison, launch: Launch, differing: set[str]) -> int | None:
+    """The line of float atomic additions to a differing argument, if several add to one element; else None.
+
+    None also if so few additions cannot differ by so much in another order.
+    """
     for access in launch.done:
         if access.kind == "atomic" and access.argument in differing and "float" in access.dtype:
             places = [event.addresses()[event.active()] for event in access.events]
-            everywhere = np.concatenate(places) if places else np.zeros(0, np.int64)
-            if access.line is not None and len(np.unique(everywhere)) < len(everywhere):
+            _places, counts = np.unique(np.concatenate(places or [np.zeros(0, np.int64)]), return_counts=True)
+            most = int(counts.max(initial=0))
+            if access.line is not None and most > 1 and _may_be_order(comparison[access.argument], most):
                 return access.line
     return None
+
+
+def _may_be_order(one: Compared, count: int) -> bool:
+    """Whether sums of ``count`` terms in another order may be apart by so much.
+
+    Each addition rounds; the terms may be larger than their sum, by the root of their number if their signs are random.
+    """
+    greatest = float(np.max(np.abs(wide(one.b)), initial=0.0, where=one.finite))
+    error = float(np.max(one.absolute, initial=0.0, where=one.finite))
+    return bool(error <= _APART * count**1.5 * unit_roundoff(one.a.dtype) * greatest)
 
 
 def _taken_in_turn(launch: Launch, differing: set[str]) -> int | None:

@@ -74,6 +74,21 @@ def turned(x_ptr, y_ptr, BLOCK: tl.constexpr):
     tl.store(y_ptr + row * 32 + at, tl.gather(tl.load(x_ptr + row * 32 + at), BLOCK - 1 - at, 0))
 
 
+@triton.jit
+def place_of_the_greatest(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    tl.store(y_ptr + row, tl.argmax(tl.load(x_ptr + row * BLOCK + tl.arange(0, BLOCK)), 0, False))
+
+
+@triton.jit
+def sum_of_rows(x_ptr, total_ptr, count_ptr, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * columns + at, mask=at < columns, other=0.0)
+    tl.atomic_add(total_ptr + at, x, mask=at < columns)
+    tl.atomic_add(count_ptr + row % 8, 1.0)
+
+
 def programs(launch: Launch, edit: LaunchEdit) -> int:
     grid = edit.grid or launch.grid
     return launch.programs // (grid[0] * grid[1] * grid[2])
@@ -122,6 +137,27 @@ def test_elements_become_a_block_along_either_axis(axis):
         out.zero_()
         run(launch, edit, ids, table, out, 64)
         assert torch.equal(out, table[ids])
+
+
+def test_what_stands_behind_the_axis_stays():
+    x, y = torch.randn(16, 64), torch.zeros(16, dtype=torch.int64)
+    launch = recorded(lambda: place_of_the_greatest[(16,)](x, y, BLOCK=64))
+    for edit in edits_of(launch, "rows"):
+        assert "tie_break_left=False" in (edit.text or "")
+        y.zero_()
+        run(launch, edit, x, y, BLOCK=64)
+        assert torch.equal(y, x.argmax(1))
+
+
+def test_rows_are_added_up_before_the_atomics_that_all_programs_share():
+    x, total, count = torch.randn(64, 50), torch.zeros(50), torch.zeros(8)
+    launch = recorded(lambda: sum_of_rows[(64,)](x, total, count, 50, BLOCK=64))
+    for edit in edits_of(launch, "rows"):
+        assert (edit.text or "").count("axis=0") == 1
+        total.zero_(), count.zero_()
+        run(launch, edit, x, total, count, 50, BLOCK=64)
+        torch.testing.assert_close(total, x.sum(0))
+        assert count.tolist() == [8.0] * 8
 
 
 def test_a_program_whose_ids_count_blocks_already_stays():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -90,26 +90,31 @@ class LaunchScope:
         """For each axis of the grid the constexprs with which its program ids are multiplied."""
         found: dict[int, tuple[str, ...]] = {}
         for axis in range(3):
-            known = {node for node in ast.walk(self.tree) if is_program_id(node, axis)}
-            if not known:
+            if not any(is_program_id(node, axis) for node in ast.walk(self.tree)):
                 continue
-            names: set[str] = set()
-
-            def depends(node: ast.AST, known: set[ast.AST] = known, names: set[str] = names) -> bool:
-                inner = list(ast.walk(node))
-                return any(one in known or (isinstance(one, ast.Name) and one.id in names) for one in inner)
-
-            for node in ast.walk(self.tree):
-                if isinstance(node, ast.Assign) and depends(node.value):
-                    names |= _targets(node)
             multiplied = [
                 other.id
                 for node in ast.walk(self.tree)
                 if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
                 for one, other in ((node.left, node.right), (node.right, node.left))
-                if isinstance(other, ast.Name) and other.id in self.constants and depends(one)
+                if isinstance(other, ast.Name) and other.id in self.constants and self.depends(one, axis)
             ]
             found[axis] = tuple(dict.fromkeys(multiplied))
+        return found
+
+    def depends(self, node: ast.AST, axis: int) -> bool:
+        """Whether an expression depends on the program id of an axis."""
+        return _depends(node, axis, self._dependent[axis])
+
+    @cached_property
+    def _dependent(self) -> tuple[set[str], set[str], set[str]]:
+        """For each axis the variables that depend on its program id."""
+        found: tuple[set[str], set[str], set[str]] = (set(), set(), set())
+        for axis, names in enumerate(found):
+            for node in ast.walk(self.tree):
+                if isinstance(node, (ast.Assign, ast.AugAssign)) and _depends(node.value, axis, names):
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                    names |= {name for target in targets for name in _names(target)}
         return found
 
     @cached_property
@@ -173,6 +178,11 @@ class LaunchScope:
         plan = self.launch.executable.plan
         depth = depths(plan)
         return any(op.name in traits.DOTS and depth.get(op.index, 0) > 0 for op in plan.walk())
+
+
+def _depends(node: ast.AST, axis: int, names: Collection[str]) -> bool:
+    inner = list(ast.walk(node))
+    return any(is_program_id(one, axis) or (isinstance(one, ast.Name) and one.id in names) for one in inner)
 
 
 def is_program_id(node: ast.AST, axis: int | None = None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -68,7 +68,7 @@ def _widest(scope: LaunchScope) -> int:
 
 def _changes(scope: LaunchScope, axis: int, count: int) -> dict[ast.expr, str]:
     """The outermost expressions that change, and what is written for them."""
-    batch = _Batch(module_name(scope), axis, count, _carried(scope.tree))
+    batch = _Batch(scope, module_name(scope), axis, count, _carried(scope.tree))
     found: dict[ast.expr, str] = {}
 
     def look(node: ast.AST) -> None:
@@ -124,11 +124,20 @@ def _indexed(block: str, index: str) -> ast.expr:
     return ast.parse(block + index, mode="eval").body
 
 
+def _over_axis(
+    function: ast.expr, values: list[ast.expr], axis: int, keeps: bool = True, others: Sequence[ast.keyword] = ()
+) -> ast.Call:
+    """A call of a reduction or scan over an axis, which a reduction keeps."""
+    given = [ast.keyword("axis", ast.Constant(axis))]
+    given += [ast.keyword("keep_dims", ast.Constant(True))] if keeps else []
+    return ast.Call(function, values, [*given, *others])
+
+
 class _Batch(ast.NodeTransformer):
     """Rewrites expressions so that blocks have a first axis of ``count`` program ids."""
 
-    def __init__(self, module: str, axis: int, count: int, carried: Mapping[ast.expr, str]) -> None:
-        self.module, self.axis, self.count, self.carried = module, axis, count, carried
+    def __init__(self, scope: LaunchScope, module: str, axis: int, count: int, carried: Mapping[ast.expr, str]) -> None:
+        self.scope, self.module, self.axis, self.count, self.carried = scope, module, axis, count, carried
 
     def replaces(self, node: ast.expr) -> bool:
         """Whether the node itself is written anew, not only what stands in it."""
@@ -138,7 +147,13 @@ class _Batch(ast.NodeTransformer):
             or arange_size(node) is not None
             or bool({"shape"} & set(names[:1]))
             or ("axis" in names[1:])
+            or self._adds_rows(node)
         )
+
+    def _adds_rows(self, node: ast.expr) -> bool:
+        """Whether all programs add to the same elements."""
+        adds = isinstance(node, ast.Call) and called_name(node) == "atomic_add" and len(node.args) > 1
+        return adds and not self.scope.depends(node.args[0], self.axis)  # type: ignore[attr-defined]
 
     def visit_Call(self, node: ast.Call) -> Any:
         if is_program_id(node, self.axis):
@@ -146,14 +161,16 @@ class _Batch(ast.NodeTransformer):
             return _indexed(ids, "[:, None]")
         if arange_size(node) is not None:
             return _indexed(ast.unparse(node), "[None, :]")
+        adds_rows = self._adds_rows(node)
         self.generic_visit(node)
         names = _parameters(node)
-        if "shape" in names[:1] and node.args and isinstance(node.args[0], (ast.Tuple, ast.List)):
+        if adds_rows:
+            node.args[1] = _over_axis(ast.parse(f"{self.module}.sum", mode="eval").body, [node.args[1]], 0)
+        elif "shape" in names[:1] and node.args and isinstance(node.args[0], (ast.Tuple, ast.List)):
             node.args[0].elts.insert(0, ast.Constant(self.count))
         elif "axis" in names[1:]:
-            node.args = node.args[: names.index("axis")]
-            given = {"axis": 1, "keep_dims": True}
-            kept = [one for one in node.keywords if one.arg not in given]
-            new = [ast.keyword(name, ast.Constant(value)) for name, value in given.items() if name in names]
-            node.keywords = [*new, *kept]
+            at = names.index("axis")
+            others = [*map(ast.keyword, names[at + 1 :], node.args[at + 1 :]), *node.keywords]
+            kept = [one for one in others if one.arg not in ("axis", "keep_dims")]
+            return _over_axis(node.func, node.args[:at], 1, "keep_dims" in names, kept)
         return node

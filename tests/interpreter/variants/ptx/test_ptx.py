@@ -51,12 +51,6 @@ def test_each_row_of_the_hyperbolic_tangent_has_the_bits_of_a_gpu() -> None:
     assert not len(wrong(special_unit.tanh(MADE["tanh x"].view(np.float32)), MADE["tanh"]))
 
 
-def test_the_fast_hyperbolic_tangent_of_the_library_is_the_instruction() -> None:
-    text = ptx_of("tt.extern_elementwise", "__nv_fast_tanhf", ("f32",), "f32")
-    found = PtxFunction(parse(text), [np.float32, np.float32])(MADE["x"].view(np.float32))
-    assert not len(wrong(found, MADE["tanh.approx.f32"]))
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_has_the_bits_of_a_gpu(name: str) -> None:
     type, operation = name.split()

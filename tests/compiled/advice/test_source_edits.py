@@ -201,7 +201,7 @@ def doubled_again(x_ptr, ROUNDS: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def wide_indices(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    at = (tl.program_id(0).to(tl.int64) * BLOCK).to(tl.int64) + tl.arange(0, BLOCK)
     tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n) + 1, mask=at < n)
 
 
@@ -231,8 +231,10 @@ def test_a_load_of_what_the_loop_stores_stays():
 def test_indices_stay_in_32_bits():
     x, y = torch.randn(500), torch.zeros(500)
     launch = recorded(lambda: wide_indices[(4,)](x, y, 500, BLOCK=128))
-    (edit,) = edits_of(launch, "types")
-    assert "int64" not in (edit.text or "")
+    scope = scope_of(launch)
+    before = ast.dump(scope.tree)
+    (edit,) = [one for kind, one in source_edits(scope) if kind == "types"]
+    assert "int64" not in (edit.text or "") and ast.dump(scope.tree) == before
     y.zero_()
     run(launch, edit, x, y, 500, BLOCK=128)
     assert torch.equal(y, x + 1)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.source.access_source import called_name, first_line
 from triton_lab.ir import traits
+from triton_lab.launch.comparison.launch_results import tensors
 from triton_lab.launch.replay.execution_counts import depths
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class LaunchScope:
     def sizes(self) -> tuple[int, ...]:
         """The sizes that a grid may follow from: integers passed, then extents and element counts of tensors."""
         scalars = [one.value for one in self.launch.arguments if one.kind == "scalar" and type(one.value) is int]
-        shapes = [one.shape for one in self.launch.arguments if one.kind in ("tensor", "descriptor")]
+        shapes = [one.shape for one in tensors(self.launch)]
         extents = [extent for shape in shapes for extent in shape]
         found = (*scalars, *extents, *map(math.prod, shapes))
         return tuple(dict.fromkeys(size for size in found if size > 0))
@@ -170,7 +171,7 @@ class LaunchScope:
     @cached_property
     def pointers(self) -> frozenset[str]:
         """The names of the arguments that are tensors."""
-        return frozenset(one.name for one in self.launch.arguments if one.kind in ("tensor", "descriptor"))
+        return frozenset(one.name for one in tensors(self.launch))
 
     @cached_property
     def pipelined(self) -> bool:

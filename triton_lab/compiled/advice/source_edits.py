@@ -14,7 +14,14 @@ from triton_lab.compiled.advice.launch_edit import LaunchEdit
 from triton_lab.compiled.advice.launch_scope import LaunchScope, is_program_id
 from triton_lab.compiled.advice.loop_rewrites import hoisted_loads, split_loops, vectors
 from triton_lab.compiled.advice.program_batches import batches
-from triton_lab.compiled.advice.text_replacement import arange_size, edited, mask_places, module_name, replaced
+from triton_lab.compiled.advice.text_replacement import (
+    Stretch,
+    arange_size,
+    edited,
+    mask_places,
+    module_name,
+    replaced,
+)
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir.access_masks import mask_operand
 from triton_lab.localization import _
@@ -104,7 +111,7 @@ def _narrower(scope: LaunchScope) -> Iterator[LaunchEdit]:
     casts = {node: _cast_to(node) for node in ast.walk(scope.tree) if isinstance(node, ast.Call)}
     wide = [node for node, type in casts.items() if type == "int64"]
     if wide:
-        yield edited(scope, _without(wide), _("integers of 32 bits, which suffice for these sizes"))
+        yield _without(scope, wide, _("integers of 32 bits, which suffice for these sizes"))
     dots = [node for node in casts if called_name(node) == "dot"]
     names = {one.id for dot in dots for one in dot.args[:2] if isinstance(one, ast.Name)}
     operands = {one for dot in dots for one in dot.args[:2]} | {
@@ -114,7 +121,7 @@ def _narrower(scope: LaunchScope) -> Iterator[LaunchEdit]:
     }
     single = [node for node, type in casts.items() if type == "float32" and node in operands]
     if single:
-        yield edited(scope, _without(single), _("tiles are multiplied in the type in which they were loaded"))
+        yield _without(scope, single, _("tiles are multiplied in the type in which they were loaded"))
 
 
 def _cast_to(node: ast.Call) -> str:
@@ -124,18 +131,17 @@ def _cast_to(node: ast.Call) -> str:
     return ast.unparse(node.args[0]).split(".")[-1]
 
 
-def _without(casts: Iterable[ast.Call]) -> dict[ast.expr, str]:
-    """What stands in the place of each cast without it: the outermost ones, if some stand in others."""
-    casts = list(casts)
-    inner = {one for each in casts for one in ast.walk(each) if one is not each}
-
-    class Bare(ast.NodeTransformer):
-        def visit_Call(self, node: ast.Call) -> ast.expr:
-            self.generic_visit(node)
-            return node.func.value if node in casts and isinstance(node.func, ast.Attribute) else node
-
-    bare = {one: Bare().visit(one) for one in casts if one not in inner}
-    return {one: f"({ast.unparse(it)})" if isinstance(it, ast.BinOp) else ast.unparse(it) for one, it in bare.items()}
+def _without(scope: LaunchScope, casts: Iterable[ast.Call], remark: str) -> LaunchEdit:
+    """The kernel without these ``.to(type)``."""
+    casts = sorted(casts, key=lambda one: one.lineno)
+    places = []
+    for one in casts:
+        name = one.func
+        assert isinstance(name, ast.Attribute) and name.end_lineno is not None and name.end_col_offset is not None
+        end = Stretch.of(one)
+        places.append(Stretch(name.end_lineno, name.end_col_offset - len(f".{name.attr}"), end.last, end.end))
+    text = replaced(scope.text, [(place, "") for place in places])
+    return LaunchEdit().with_text(text, remark, scope.line_of(casts[0]))
 
 
 # --- Groups of programs ---------------------------------------------------------------------------

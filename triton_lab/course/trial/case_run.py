@@ -65,11 +65,10 @@ class CaseRun:
         self.on = told(self.inputs)
         expected = asked.expected(self.inputs)
         self.before = {name: bytes_of(value) for name, value in tensors_of(self.inputs)}
-        given = dict(tensors_of(_copies(self.inputs)))
+        self.given: dict[str, torch.Tensor] = dict(tensors_of(_copies(self.inputs)))
         self.attempt = attempted(self.inputs)
         self.launches = self.attempt.launches
         self.results: list[Placed] = []
-        self.given: dict[str, torch.Tensor] = given
         kept = {placed.start for run in earlier for placed in run.results if placed.tensor.numel()}
         self.fault = self.attempt.fault or self._wrong(expected, kept, _of_smaller_sizes(self, earlier))
 

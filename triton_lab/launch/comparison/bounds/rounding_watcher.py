@@ -58,6 +58,10 @@ class RoundingWatcher(ForwardAnalysis[int]):
         self._buffers = BufferBounds(self._operations)
         self._held, self._stop = held, stop
         self._where: tuple[Any, Any] = (None, None)
+        # What was passed as Python's number, which has more digits than a float of the kernel.
+        passed = {one.name: one.value for one in launch.arguments if isinstance(one.value, float) and not same}
+        kernel = plan.kernel
+        self._passed = {k: passed[kernel.names[k]] for k in kernel.arguments if kernel.names[k] in passed}
         # Whether the condition of a loop may turn out otherwise.
         self._torn = False
 
@@ -100,6 +104,9 @@ class RoundingWatcher(ForwardAnalysis[int]):
 
     def _of_value(self, frame: Frame, number: int, value: Value) -> Bound | None:
         """The bound of a value, with the axes of its type; None if it is exact."""
+        if number in self._passed and frame.routine.function is self._plan.kernel:
+            cut = np.abs(self._passed[number] - wide(np.atleast_1d(value)))
+            return Bound.around(cut) if cut.any() and np.isfinite(cut).all() else None
         marks = self.marks.of(frame, number, value) if self.marks else None
         if not marks:
             return None

@@ -9,10 +9,13 @@ from triton_lab.ir import Op, effects
 from triton_lab.ir.effects import Rmw
 from triton_lab.ir.plan import Region
 from triton_lab.ir.plan_edits import Edit, Editor, with_attributes, with_operand
+from triton_lab.launch.comparison.mutations.ir_query import source
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
+from triton_lab.launch.comparison.mutations.value_conversion import converted
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
+_EXTREMES = {Rmw.MAX: Rmw.MIN, Rmw.MIN: Rmw.MAX, Rmw.UMAX: Rmw.UMIN, Rmw.UMIN: Rmw.UMAX}
 _KINDS = {Rmw.ADD: "add", Rmw.FADD: "add", Rmw.MAX: "max", Rmw.MIN: "min"}
 
 
@@ -38,6 +41,7 @@ class AccessEdits(KernelScope):
                         new=word, old=_KINDS.get(Rmw(held), Rmw(held).name.lower()), lines_of=self.where(op)
                     )
                     yield switch_of(title, _("the kind of an atomic"), op, with_attributes(atomic_rmw_op=int(kind)))
+            yield from self._other_extreme(op)
             if held is None and (type.is_float or type.bits > 16):
                 title = _("an atomic addition instead of a store{lines_of}").format(lines_of=self.where(op))
                 adds = Rmw.FADD if type.is_float else Rmw.ADD
@@ -47,6 +51,39 @@ class AccessEdits(KernelScope):
                 title = _("a store instead of an atomic{lines_of}").format(lines_of=self.where(op))
                 made = switch_of(title, _("an atomic where programs store"), op, _as_store)
                 yield replace(made, whole=True)
+
+    def _other_extreme(self, op: Op) -> Iterator[Switch]:
+        """The least for the greatest, in all atomics by which Triton does it for floats of both signs."""
+        line = self.line(op)
+        alike = [one for one in self.stores if one.attributes.get("atomic_rmw_op") in _EXTREMES and self.line(one) == line]
+        if op.index in self.library and line is not None and len(alike) > 1 and op is alike[0]:
+            greatest = op.attributes["atomic_rmw_op"] in (Rmw.MAX, Rmw.UMIN)
+            title = _("atomic {new} instead of {old}{lines_of}").format(
+                new="min" if greatest else "max", old="max" if greatest else "min", lines_of=self.where(op)
+            )
+            edits = tuple(
+                (one.index, with_attributes(atomic_rmw_op=int(_EXTREMES[Rmw(one.attributes["atomic_rmw_op"])])))
+                for one in alike
+            )
+            ops = frozenset(one.index for one in alike)
+            yield Switch(title, _("the kind of an atomic"), edits=edits, ops=ops)
+
+    def scattered(self) -> Iterator[Switch]:
+        """A whole number that is stored and the last offset of its address, each in the place of the other."""
+        for op in self.stores:
+            roles = effects.operands_of(op)
+            if op.name != "tt.store" or roles.value is None or roles.address is None:
+                continue
+            address = self.made.get(op.operands[roles.address])
+            if address is None or address.name != "tt.addptr":
+                continue
+            offset, value = source(self.made, address.operands[1]), source(self.made, op.operands[roles.value])
+            if self.type(offset) == self.type(value) and offset != value:
+                title = _("{one} and {two} exchanged{lines_of}").format(
+                    one=self.called(value), two=self.called(offset), lines_of=self.where(op)
+                )
+                edit = _scattered(roles.address, roles.value, address, value, offset)
+                yield switch_of(title, _("what is stored and where"), op, edit, cost=1.6)
 
     def elements_on(self) -> Iterator[Switch]:
         """Loads and stores an element further on, or further back."""
@@ -101,6 +138,19 @@ def _nothing(editor: Editor, op: Op) -> Sequence[Op]:
 
 def _all_of(ops: Sequence[Op]) -> Edit:
     return lambda editor, op: ops
+
+
+def _scattered(address: int, at: int, before: Op, value: int, offset: int) -> Edit:
+    """A store of the offset to where the value says."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        steps, there = converted(editor, op, value, editor.type(before.operands[1]))
+        moved = editor.op(op, before.name, (before.operands[0], there), editor.type(op.operands[address]))
+        casts, number = converted(editor, op, offset, editor.type(op.operands[at]))
+        operands = _put(_put(op.operands, address, moved.results[0]), at, number)
+        return [*steps, moved, *casts, replace(op, operands=operands)]
+
+    return edit
 
 
 def _further(position: int, by: int) -> Edit:

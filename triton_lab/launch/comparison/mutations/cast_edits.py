@@ -23,8 +23,10 @@ class CastEdits(KernelScope):
 
     def casts(self) -> Iterator[Switch]:
         """Casts of what an operation takes and not of what it gives, casts left out, and the other reading of signs."""
-        for op in self.own:
+        for op in self.ops:
             trait = traits.of(op.name)
+            if op.index in self.library and self.made.get(op.operands[0] if op.operands else -1) not in self.own:
+                continue  # a function of the library casts what it is given
             if trait.kind is Kind.CASTS and op.results:
                 type = self.type(op.results[0])
                 for depth in (1, _ALL):

@@ -34,6 +34,7 @@ from triton_lab.launch.comparison.mutations.number_matches import matches
 from triton_lab.launch.comparison.mutations.operand_edits import OperandEdits
 from triton_lab.launch.comparison.mutations.operator_edits import OperatorEdits
 from triton_lab.launch.comparison.mutations.order_edits import OrderEdits
+from triton_lab.launch.comparison.mutations.unused_scalars import UnusedScalarEdits
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
@@ -52,7 +53,7 @@ _FITTED = 48  # bits that the expected numbers must have for one to be fitted to
 @dataclass(frozen=True)
 class Experiments(
     OperatorEdits, OperandEdits, FoldEdits, LoopEdits, ConditionEdits, CastEdits, AccessEdits, OrderEdits,
-    IndexEdits,
+    IndexEdits, UnusedScalarEdits,
 ):  # fmt: skip
     """The changes of one launch whose ``arguments`` differ from what was expected.
 
@@ -71,7 +72,7 @@ class Experiments(
         yield addresses(launch, other)
         yield _some(others(launch, masked), left_out(launch, masked))
         yield _some(
-            self.axes(), self.spread(), self.exchanged_stores(), self.program_ids(), redirections.across(launch)
+            self.axes(), self.spread(), self.exchanged_stores(), self.scattered(), self.program_ids(), redirections.across(launch)
         )
         yield _some(self.comparisons(near=True), self.iterations(by_step=True))
 
@@ -129,7 +130,7 @@ class Experiments(
         """
         plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, is_done=copies)
         fits = effort.bits > _FITTED  # a number that is made to fit explains a few elements by chance
-        yield self.variables(alike=True, stored=True)
+        yield _all(self.variables(alike=True, stored=True), self.made_of_unused())
         yield _all(
             self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders(), self.negated()
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,8 @@ def _number(probe: Probe, switch: Any, held: float, short: bool = True) -> float
         if start is None or there is None or np.mean(start == there) > _UNMOVED:
             return None
         known.append((other, there))
+    # What is divided by a number follows its reciprocal.
+    into = _same if held == 0 or _bend(known, _same) <= _bend(known, _reciprocal) else _reciprocal
     # The two nearest ones are where the search begins.
     (before, at_before), (now, at_now) = sorted(known, key=lambda each: -float((each[1] ** 2).sum()))[-2:]
     for _step in range(_STEPS):
@@ -82,9 +85,10 @@ def _number(probe: Probe, switch: Any, held: float, short: bool = True) -> float
             break
         with np.errstate(all="ignore"):
             moved = float((slope * at_now).sum() / (slope * slope).sum())
-        if not np.isfinite(moved):
+            after = into(into(now) - moved * (into(now) - into(before)))
+        if not np.isfinite(after):
             return None
-        before, at_before, now = now, at_now, now - moved * (now - before)
+        before, at_before, now = now, at_now, after
         there = _apart(probe, switch(now))
         if there is None or abs(now - before) <= 1e-8 * abs(now):
             break
@@ -96,6 +100,22 @@ def _number(probe: Probe, switch: Any, held: float, short: bool = True) -> float
         if rounded != held and abs(rounded - now) <= _CLOSE * abs(now) and probe.fits(switch(rounded)):
             return rounded
     return None
+
+
+def _same(number: float) -> float:
+    return number
+
+
+def _reciprocal(number: float) -> float:
+    return 1 / number if number else math.inf
+
+
+def _bend(known: Sequence[tuple[float, NDArray[Any]]], into: Callable[[float], float]) -> float:
+    """How far what is found at the first three numbers is from a line over ``into`` of them."""
+    (a, at_a), (b, at_b), (c, at_c) = ((into(number), found) for number, found in known[:3])
+    with np.errstate(all="ignore"):
+        expected = at_a + (at_b - at_a) * ((c - a) / (b - a))
+        return float(np.linalg.norm(at_c - expected) / max(float(np.linalg.norm(at_c - at_a)), 1e-300))
 
 
 def _apart(probe: Probe, switch: Switch) -> NDArray[Any] | None:

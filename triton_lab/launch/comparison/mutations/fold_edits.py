@@ -9,6 +9,7 @@ from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Edit, Editor, renamed, with_attributes
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
+from triton_lab.launch.comparison.mutations.operand_edits import transposed
 from triton_lab.launch.comparison.mutations.row_reductions import copied
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
@@ -38,6 +39,24 @@ class FoldEdits(KernelScope):
             edits = tuple(edit for switch in first.values() for edit in switch.edits)
             yield Switch(title, _("the axis of reductions"), edits=edits, ops=ops)
         yield from found
+        yield from self._with_rows()
+
+    def _with_rows(self) -> Iterator[Switch]:
+        """A reduction of a square block along the other axis, and a row or column on its line spread along the other."""
+        for fold in self.ops:
+            given = self.type(fold.operands[0]).shape if fold.name == "tt.reduce" and len(fold.operands) == 1 else ()
+            if len(given) != 2 or given[0] != given[1]:
+                continue
+            for op in self.own:
+                spread = op.name == "tt.broadcast" and self.type(op.results[0]).shape == given
+                if spread and self.line(op) == self.line(fold) and sorted(self.type(op.operands[0]).shape) == [1, given[0]]:
+                    axis = 1 - fold.attributes["axis"]
+                    title = _("{name} along the other axis, and axis={axis}{lines_of}").format(
+                        name=self.called(op.operands[0]), axis=axis, lines_of=self.where(op)
+                    )
+                    edits = ((op.index, transposed), (fold.index, with_attributes(axis=axis)))
+                    ops = frozenset({op.index, fold.index})
+                    yield Switch(title, _("the axis of a reduction"), edits=edits, ops=ops, cost=1.6)
 
     def _axes(self) -> Iterator[Switch]:
         for op in self.ops:

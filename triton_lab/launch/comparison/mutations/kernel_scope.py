@@ -118,6 +118,11 @@ class KernelScope:
         return [op for op in reversed(found) if op.index not in inner and self.launch.lines.get(op.index) is not None]
 
     @cached_property
+    def taken(self) -> frozenset[int]:
+        """The values that an operation takes."""
+        return frozenset(number for op in self.function.walk() for number in op.operands)
+
+    @cached_property
     def library(self) -> frozenset[int]:
         """The operations, by index, that stand in functions of Triton's library, such as those of random numbers."""
         return frozenset(
@@ -151,13 +156,23 @@ class KernelScope:
     @cached_property
     def scope(self) -> Mapping[int, Sequence[int]]:
         """The named values that each operation may take, the newest first, by the operation's index."""
+        return self._in_scope(self.names)
+
+    @cached_property
+    def compared(self) -> Mapping[int, Sequence[int]]:
+        """What each operation may take of the values without a name that are compared: ``x + 1`` of ``x + 1 < n``."""
+        comparisons = [op for op in self.own if traits.of(op.name).kind is Kind.COMPARES]
+        sides = {number for op in comparisons for number in op.operands if number not in self.names}
+        return self._in_scope({number for number in sides if constant(self.made, number) is None})
+
+    def _in_scope(self, wanted: Collection[int]) -> Mapping[int, Sequence[int]]:
         found = {}
 
         def within(region: Region, known: list[int]) -> None:
             for block in region.blocks:
                 here = [*known, *block.arguments]
                 for op in block.ops:
-                    found[op.index] = [number for number in reversed(here) if number in self.names]
+                    found[op.index] = [number for number in reversed(here) if number in wanted]
                     for inner in op.regions:
                         within(inner, here)
                     here += op.results
@@ -216,8 +231,11 @@ class KernelScope:
                 break
             (number,) = self.made[number].operands
         users = sum(each.operands.count(number) for each in self.function.walk())
-        before = [one for one in self.assigned.get(self.names.get(number, ""), ()) if line and one <= line.line]
-        if users == 1 and before and line is not None and number not in self.function.arguments:
+        maker = self.made.get(number)
+        made = self.line(maker) if maker is not None else None
+        last = min(line.line, made.line) if line is not None and made is not None else 0
+        before = [one for one in self.assigned.get(self.names.get(number, ""), ()) if one <= last]
+        if users == 1 and before and line is not None:
             return on_lines([max(before), line.line])
         return self.where_given(op, position)
 

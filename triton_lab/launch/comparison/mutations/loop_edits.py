@@ -10,7 +10,7 @@ from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan import Block, Region
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
 from triton_lab.ir.traits import Kind, Trait
-from triton_lab.launch.comparison.mutations.ir_query import extended_constant
+from triton_lab.launch.comparison.mutations.ir_query import extended_constant, on_lines
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
 from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for, with_factor
@@ -80,15 +80,25 @@ class LoopEdits(KernelScope):
             block = op.regions[0].blocks[0]
             for k, argument in enumerate(block.arguments[1:]):
                 end = block.ops[-1]
-                if not self.type(argument).is_float or self._comes_of(end.operands[k], argument):
+                type, handed = self.type(argument), end.operands[k]
+                if type.is_pointer or type.is_opaque or type.bits == 1 or self._comes_of(handed, argument):
                     continue
-                last = self.made.get(end.operands[k], op)
-                for fold, told in (("arith.addf", _("added up")), ("arith.maxnumf", _("reduced to its maximum"))):
-                    title = f"{self.names.get(argument) or _('a value that the loop carries')} {told}{self.where(last)}"
+                last = self.made.get(handed, op)
+                name = self.names.get(argument, "")
+                lines = [line for line in self.assigned.get(name, ()) if line in self._lines(block)]
+                where = on_lines(lines[-1:]) or self.where(last)
+                folds = ("arith.addf", "arith.maxnumf") if type.is_float else ("arith.addi", "arith.maxsi")
+                for fold, told in zip(folds, (_("added up"), _("reduced to its maximum")), strict=True):
+                    title = f"{name or _('a value that the loop carries')} {told}{where}"
                     cause = _("a loop that overwrites its result in each iteration")
                     yield Switch(
                         title, cause, edits=((end.index, _folding(k, fold, argument)),), ops=frozenset({last.index})
                     )
+
+    def _lines(self, block: Block) -> range:
+        """The lines of what a block does."""
+        lines = [line.line for op in block.ops[:-1] for one in op.walk() if (line := self.line(one)) is not None]
+        return range(min(lines), max(lines) + 1) if lines else range(0)
 
     def _comes_of(self, number: int, argument: int) -> bool:
         """Whether a value of a loop's body is computed from a value that the loop carries."""

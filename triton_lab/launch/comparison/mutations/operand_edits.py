@@ -228,7 +228,7 @@ class OperandEdits(KernelScope):
                     title = _("{name} along the other axis{lines_of}").format(
                         name=self.called(op.operands[0]), lines_of=self.where(op)
                     )
-                    yield switch_of(title, _("the axis along which a row or a column is spread"), op, _transposed)
+                    yield switch_of(title, _("the axis along which a row or a column is spread"), op, transposed)
             if op.name == "tt.dot":
                 for k in (0, 1):
                     shape = self.type(op.operands[k]).shape
@@ -245,7 +245,8 @@ def _is_usual(value: float) -> bool:
     return value == 0 or not math.isfinite(value) or math.frexp(abs(value))[0] == 0.5
 
 
-def _transposed(editor: Editor, op: Op) -> Sequence[Op]:
+def transposed(editor: Editor, op: Op) -> Sequence[Op]:
+    """A broadcast of what it spreads along one axis along the other one."""
     type = editor.type(op.operands[0])
     turned = editor.op(op, "tt.trans", op.operands, replace(type, shape=type.shape[::-1]), {"order": [1, 0]})
     return [turned, replace(op, operands=turned.results)]

@@ -1,4 +1,4 @@
-"""Switches that exchange two steps that follow each other: a function and an operator, or two operators."""
+"""Switches that exchange steps that follow each other: functions, operators and casts, as parentheses do."""
 
 from __future__ import annotations
 
@@ -6,31 +6,76 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_lab.ir import Op, traits
-from triton_lab.ir.plan_edits import Edit, Editor
+from triton_lab.ir.plan_edits import Edit, Editor, renamed
+from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
+_MOST = 3  # steps that others are exchanged with at once
+# An operation, and the operand through which the step before it comes.
+_Step = tuple[Op, int]
+
 
 class OrderEdits(KernelScope):
-    """The switches that change in which order steps are done, as parentheses do."""
+    """The switches that change in which order steps are done."""
 
     def orders(self) -> Iterator[Switch]:
-        """Each operation of numbers and one that gives its operand, the other way round."""
+        """Each operation of numbers and those that give its operand, the other way round."""
         for op in self.own:
-            for k, number in enumerate(op.operands if self._is_step(op) else ()):
-                inner = self.made.get(number)
-                if inner is None or not self._is_step(inner) or self.type(number) != self.type(op.results[0]):
-                    continue
-                if inner.index in self.library or _group(op.name) == _group(inner.name):
-                    continue
-                for m in range(len(inner.operands)):
-                    names = tuple(traits.of(one.name).symbol or one.name.partition(".")[2] for one in (inner, op))
-                    taken = self.called(inner.operands[m]) if len(inner.operands) > 1 else ""
-                    title = _("{one} after {two} and not before it{of}{lines_of}").format(
-                        one=names[0], two=names[1], of=f", {taken}" if taken else "", lines_of=self.where(op)
-                    )
-                    yield switch_of(title, _("the order of steps"), op, _outside(k, inner, m))
+            for k in range(len(op.operands)) if self._is_step(op) else ():
+                yield from self._with_those_before(op, k)
+        yield from self._fractions()
+        yield from self._other_summands()
+        yield from self._casts_later()
+
+    def _with_those_before(self, op: Op, k: int) -> Iterator[Switch]:
+        """Steps before the operand ``k`` done after ``op``: several if they are of one group, as factors are."""
+        inner = self._before(op, k)
+        if inner is None or _group(op.name) == _group(inner.name):
+            return
+        for m in range(len(inner.operands)):
+            yield self._exchanged([(op, k)], [(inner, m)])
+            after = [(inner, m)]
+            while (next := self._before(*after[-1])) is not None and _group(next.name) == _group(inner.name):
+                if len(after) == _MOST or len(next.operands) > 2:
+                    break
+                after.append((next, 0))
+                yield self._exchanged([(op, k)], after)
+            # The other way round: what follows ``op`` in its group is done before the other operation as well.
+            steps: list[_Step] = [(op, k)]
+            while (following := self._following(steps[0][0])) is not None and len(steps) < _MOST:
+                steps.insert(0, following)
+                yield self._exchanged(steps, [(inner, m)])
+
+    def _before(self, op: Op, k: int) -> Op | None:
+        """The step that gives an operand."""
+        inner = self.made.get(op.operands[k])
+        fits = inner is not None and self._is_step(inner) and inner.index not in self.library
+        return inner if fits and inner and self.type(op.operands[k]) == self.type(op.results[0]) else None
+
+    def _following(self, op: Op) -> _Step | None:
+        """The step of the same group that alone takes a result."""
+        (result,) = op.results
+        users = [(one, k) for one in self.function.walk() for k, number in enumerate(one.operands) if number == result]
+        if len(users) != 1 or not self._is_step(users[0][0]) or _group(users[0][0].name) != _group(op.name):
+            return None
+        return users[0]
+
+    def _exchanged(self, last: Sequence[_Step], first: Sequence[_Step]) -> Switch:
+        """The steps ``first``, which come before the steps ``last``, done after them; of both the latest stand first."""
+        op = last[0][0]
+        one, two = (traits.of(step[0].name) for step in (first[0], last[-1]))
+        taken = self.called(first[-1][0].operands[first[-1][1]]) if len(first[-1][0].operands) > 1 else ""
+        title = _("{one} after {two} and not before it{of}{lines_of}").format(
+            one=one.symbol or one.name.partition(".")[2],
+            two=two.symbol or two.name.partition(".")[2],
+            of=f", {taken}" if taken else "",
+            lines_of=self.where(op),
+        )
+        # Several steps are as likely as one: they stand on one side of a parenthesis.
+        cost = 1 + 0.2 * (len(last) + len(first) - 2)
+        return switch_of(title, _("the order of steps"), op, _in_order(last, first), cost=cost)
 
     def _is_step(self, op: Op) -> bool:
         """Whether it computes a number from one or two of the same type."""
@@ -39,6 +84,60 @@ class OrderEdits(KernelScope):
         fits = fits and (trait.numbers == "float" or (bool(trait.symbol) and self.type(op.results[0]).bits > 1))
         return fits and all(self.type(one) == self.type(op.results[0]) for one in op.operands)
 
+    def _fractions(self) -> Iterator[Switch]:
+        """Factors behind a division, all of them under the fraction."""
+        for op in self.own:
+            if traits.of(op.name).symbol != "/" or not self.type(op.results[0]).is_float:
+                continue
+            factors: list[Op] = []
+            following = self._following(op)
+            while following is not None and following[1] == 0 and traits.of(following[0].name).symbol == "*":
+                factors.append(following[0])
+                following = self._following(following[0])
+            if len(factors) > 1:
+                names = [self.called(one) for one in (op.operands[1], *(each.operands[1] for each in factors))]
+                title = _("parentheses: / ({factors}){lines_of}").format(
+                    factors=" * ".join(names), lines_of=self.where(*factors)
+                )
+                yield switch_of(title, _("the order of steps"), factors, renamed(op.name))
+
+    def _other_summands(self) -> Iterator[Switch]:
+        """A factor of one summand as one of the other."""
+        for op in self.own:
+            if not (self._is_step(op) and traits.of(op.name).sums and len(op.operands) == 2):
+                continue
+            for k in (0, 1):
+                inner = self._before(op, k)
+                if inner is None or traits.of(inner.name).symbol not in ("*", "/"):
+                    continue
+                for m in range(2 if traits.of(inner.name).commutative else 1):
+                    title = _("{factor} as a factor of the other summand{lines_of}").format(
+                        factor=self.called(inner.operands[1 - m]), lines_of=self.where(op)
+                    )
+                    yield switch_of(title, _("the order of steps"), op, _at_other(k, inner, m), cost=1.2)
+
+    def _casts_later(self) -> Iterator[Switch]:
+        """What is computed with a float that is cast to a whole number, before it is cut."""
+        for op in self.own:
+            whole = bool(op.results) and self.type(op.results[0]).is_integer and self.type(op.results[0]).bits > 1
+            if not whole or traits.of(op.name).symbol not in _OF_FLOATS or len(op.operands) != 2:
+                continue
+            for k in (0, 1):
+                cast = self.made.get(op.operands[k])
+                if cast is None or traits.of(cast.name).kind is not Kind.CASTS or cast.index in self.library:
+                    continue
+                if traits.of(cast.name).makes == "integer" and self.type(cast.operands[0]).is_float:
+                    title = _("{symbol} before the cast and not after it{lines_of}").format(
+                        symbol=traits.of(op.name).symbol, lines_of=self.where(op)
+                    )
+                    rounds = self.made.get(cast.operands[0])
+                    alike = rounds is not None and len(rounds.operands) == 1 and self._is_step(rounds)
+                    edit = _before_cast(k, cast, rounds if alike else None)
+                    yield switch_of(title, _("the order of steps"), op, edit)
+
+
+_OF_FLOATS = {"+": "arith.addf", "-": "arith.subf", "*": "arith.mulf"}
+
 
 def _group(name: str) -> str:
     """Operations whose order makes no difference: sums, and products; of others each is alone."""
@@ -46,15 +145,47 @@ def _group(name: str) -> str:
     return {"-": "+", "/": "*"}.get(symbol, symbol) or name
 
 
-def _outside(k: int, inner: Op, m: int) -> Edit:
-    """``inner``, which gives the operand ``k``, done last: the operation takes its operand ``m`` in its place."""
+def _in_order(last: Sequence[_Step], first: Sequence[_Step]) -> Edit:
+    """The steps ``last`` before the steps ``first``, of what the first of all took."""
 
     def edit(editor: Editor, op: Op) -> Sequence[Op]:
-        operands = list(op.operands)
-        operands[k] = inner.operands[m]
-        first = editor.op(op, op.name, operands, editor.type(op.results[0]), op.attributes)
-        whole = list(inner.operands)
-        whole[m] = first.results[0]
-        return [first, replace(op, name=inner.name, operands=tuple(whole), attributes=inner.attributes)]
+        start, at = first[-1]
+        value, made = start.operands[at], []
+        for step, k in (*reversed(last), *reversed(first)):
+            operands = (*step.operands[:k], value, *step.operands[k + 1 :])
+            made.append(editor.op(op, step.name, operands, editor.type(op.results[0]), step.attributes))
+            value = made[-1].results[0]
+        return [*made[:-1], replace(made[-1], results=op.results, index=op.index)]
+
+    return edit
+
+
+def _at_other(k: int, inner: Op, m: int) -> Edit:
+    """A sum in which ``inner``, its operand ``k``, is its own operand ``m`` alone, and the other one has the factor."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        type = editor.type(op.results[0])
+        factors = [op.operands[1 - k], op.operands[1 - k]]
+        factors[1 - m] = inner.operands[1 - m]
+        product = editor.op(op, inner.name, factors, type, inner.attributes)
+        operands = [inner.operands[m], inner.operands[m]]
+        operands[1 - k] = product.results[0]
+        return [product, replace(op, operands=tuple(operands))]
+
+    return edit
+
+
+def _before_cast(k: int, cast: Op, rounds: Op | None) -> Edit:
+    """A cast of what the operation computes of floats; ``rounds`` is a function that what is cast comes from."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        type = editor.type(cast.operands[0])
+        other = editor.op(op, "arith.sitofp", (op.operands[1 - k],), type)
+        own = cast.operands[0] if rounds is None else rounds.operands[0]
+        operands = (own, *other.results) if k == 0 else (*other.results, own)
+        made = [other, editor.op(op, _OF_FLOATS[traits.of(op.name).symbol], operands, type)]
+        if rounds is not None:
+            made.append(editor.op(op, rounds.name, made[-1].results, type, rounds.attributes))
+        return [*made, replace(op, name=cast.name, operands=made[-1].results, attributes=cast.attributes)]
 
     return edit

@@ -43,6 +43,11 @@ class FloatGrammar(ScopeLeaves):
         leaves, own = self.leaves("f32"), self.own
         if self.is_number:
             return
+        for load in self.loads:
+            of = [load, *(applied(told, function, steps, load) for told, function, steps in FUNCTIONS[:1])]
+            for one in of:
+                for more in self._with(one):
+                    yield replace(more, cause=_("an argument that is not used"))
         for told, function, steps in FUNCTIONS:
             cause = _("a missing function") if told.startswith("tl.") else _("a missing term")
             yield replace(applied(told, function, steps, own), cause=cause)
@@ -65,11 +70,14 @@ class FloatGrammar(ScopeLeaves):
                 yield replace(chosen(truth, own, value, told), cause=_("a missing condition"))
         for leaf in leaves:
             yield from self._with(leaf.told)
-            for told, function, steps in (*FUNCTIONS[:2], FUNCTIONS[3]) if leaf.scalar else ():
+            ways = FUNCTIONS if leaf.idle else (*FUNCTIONS[:2], FUNCTIONS[3]) if leaf.scalar else ()
+            for told, function, steps in ways:
                 yield from self._with(applied(told, function, steps, leaf.told))
 
     def _with(self, other: Expression) -> Iterator[Expression]:
         own = self.own
+        if other.name == own.name:
+            yield self.added_up(other)
         twice = other.name.partition("[")[0] == own.name
         for told, function, name in _FLOATS[2:] if twice else _FLOATS:
             cause = _("a missing term") if traits.of(name).sums else _("a missing factor")

@@ -45,6 +45,7 @@ _SHIFTS: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
     ("{} << {}", np.left_shift, "arith.shli"),
     ("{} >> {}", np.right_shift, "arith.shrsi"),
 )
+_ANY = 0.5  # what a number costs more that is one of many
 _SMALL = 9  # whole numbers up to this one are written often
 
 
@@ -64,6 +65,8 @@ class Grammar(FloatGrammar):
             powers = range(self.type.bits - 1) if self._joins_bits else ()
             for value in sorted({*range(-2, _SMALL), *(n for k in powers for n in (1 << k, (1 << k) - 1))}):
                 yield replace(of_number(value), cause=_("a wrong number"), cost=max(least, 1.2))
+        for load in self.loads:
+            yield replace(load, cause=_("an argument that is not used"))
         scalar = not self.scope.type(source(self.scope.made, self.place.number)).shape
         cost = max([self.own.cost, *(self.scope.cost_of_value(op, k) for op, k in self.place.uses)])
         for leaf in self.leaves("f32" if self.type.is_float else "i32"):
@@ -99,6 +102,9 @@ class Grammar(FloatGrammar):
         """With one more value or number."""
         leaves, one, zero = self.leaves("i32"), of_number(1), of_number(0)
         own = self.own
+        for load in self.loads:
+            for told, function, name in _WHOLE[:3]:
+                yield replace(joined(told, function, name, own, load), cause=_("an argument that is not used"))
         if self.is_number:
             for leaf in leaves:
                 if leaf.scalar:
@@ -114,11 +120,16 @@ class Grammar(FloatGrammar):
                 told, function, name = _EXTREMES[0]
                 last = joined("{} - {}", np.subtract, "arith.subi", leaf.told, one)
                 yield joined(told, function, name, own, replace(last, cost=leaf.told.cost, joined=False))
-        for other in (one, of_number(2)):
+        for other in (one, of_number(2), of_number(4)):
             for told, function, name in _WHOLE if other is not one else _WHOLE[:2]:
                 yield joined(told, function, name, own, other)
+        negated = joined("{} - {}", np.subtract, "arith.subi", zero, own)
+        yield replace(negated, name=f"-{own.inner}", cause=_("a missing minus sign"))
         yield replace(zero, cost=2)
         for leaf in leaves:
+            if leaf.name == own.name:
+                yield self.added_up(leaf.told)
+                continue
             for told, function, name in _WHOLE:
                 if leaf.scalar or told not in TURNED[2:]:
                     yield joined(told, function, name, own, leaf.told)
@@ -145,10 +156,12 @@ class Grammar(FloatGrammar):
             for leaf in self.leaves("i32"):
                 yield joined(told, function, name, self.own, leaf.told)
             for k in range(1, self.type.bits - 1):
-                yield joined(told, function, name, self.own, of_number((1 << k) - 1))
+                more = joined(told, function, name, self.own, of_number((1 << k) - 1))
+                yield replace(more, cost=more.cost + _ANY)
         for told, function, name in _SHIFTS:
             for k in range(1, self.type.bits - 1):
-                yield joined(told, function, name, self.own, of_number(k))
+                more = joined(told, function, name, self.own, of_number(k))
+                yield replace(more, cost=more.cost + _ANY)
 
     def two_whole(self) -> Iterator[Expression]:
         """With two more."""

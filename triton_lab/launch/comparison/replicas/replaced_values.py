@@ -14,9 +14,11 @@ from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import numbers
+from triton_lab.launch.comparison.replicas.argument_loads import ArgumentLoads
 from triton_lab.launch.comparison.replicas.expression import EditSteps, Expression
 from triton_lab.launch.comparison.replicas.grammar import Grammar
 from triton_lab.launch.comparison.replicas.renamed_values import renamed
+from triton_lab.launch.comparison.replicas.repeated_uses import repeated
 from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace, Replicas
 from triton_lab.launch.comparison.time_budget import Budget, Effort
 from triton_lab.launch.recording.progress_callback import is_late
@@ -40,6 +42,11 @@ class ReplacedValues:
     def replicas(self) -> Replicas | None:
         """Copies of some programs; None where programs make results together."""
         return Replicas.of(self.scope, self.probe)
+
+    @cached_property
+    def idle(self) -> ArgumentLoads:
+        """The tensors that the kernel does not load."""
+        return ArgumentLoads.of(self.scope)
 
     def others(self) -> Iterator[Switch]:
         """Those with another value in its place."""
@@ -67,10 +74,11 @@ class ReplacedValues:
                 break
             if not self.scope.reaches(changed_by(place)):
                 continue
-            tried = [one for one in expressions(Grammar(self.scope, place)) if one.cost <= self.effort.cost]
+            grammar = Grammar(self.scope, place, self.idle)
+            tried = [one for one in expressions(grammar) if one.cost <= self.effort.cost]
             self.effort.tried += len(tried)
-            fitting = sorted(replicas.fitting(place, tried), key=lambda each: each.cost)
-            found += [(one.cost, _switch(self.scope, place, one)) for one in fitting[:_EACH]]
+            fitting = replicas.fitting(place, tried)[:_EACH]
+            found += [(one.cost, _switch(self.scope, place, one)) for one in fitting]
         yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0])[:_RUN])
 
 
@@ -83,10 +91,23 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
     together: dict[tuple[Op, int], list[tuple[Op, int]]] = {}
     for group in scope.together():
         together[group[0]] = sorted(group, key=lambda use: scope.place[use[0].index])
-    counted = {one for op in scope.ops if op.name == "scf.for" for one in op.regions[0].blocks[0].arguments}
+    loops = [op for op in scope.ops if op.name == "scf.for"]
+    counted = {one for op in loops for one in op.regions[0].blocks[0].arguments} | set(scope.function.arguments)
     seen = set()
+    for loop in loops:  # what an iteration hands on, and nothing else takes
+        for number in loop.regions[0].blocks[0].ops[-1].operands:
+            maker = scope.made.get(number)
+            usual = not (scope.type(number).is_pointer or scope.type(number).is_opaque)
+            if usual and maker is not None and len(count[number]) == 1 and _is_written(scope, maker):
+                seen.add(number)
+                yield ReplacedPlace(number, maker)
     for number, uses, line in renamed(scope):
         yield ReplacedPlace(number, uses[0][0], tuple(uses), line)
+    for group in repeated(scope):
+        op, k = group[0]
+        type = scope.type(op.operands[k])
+        if not (type.is_pointer or type.is_opaque or _hands_on(scope, op)):
+            yield ReplacedPlace(op.operands[k], op, tuple(group))
     for op, k in scope.uses():
         number = op.operands[k]
         type, maker = scope.type(number), scope.made.get(number)
@@ -102,7 +123,7 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
         group = together.get((op, k), [])
         if group and len(group) < len(count[number]):
             yield ReplacedPlace(number, group[0][0], tuple(group))
-        if not _hands_on(op):
+        if not _hands_on(scope, op):
             yield ReplacedPlace(number, op, ((op, k),))
 
 
@@ -113,9 +134,12 @@ def _is_written(scope: KernelScope, maker: Op) -> bool:
     return not (maker.regions or maker.index in scope.library or maker.name == "arith.constant")
 
 
-def _hands_on(op: Op) -> bool:
-    trait = traits.of(op.name)
-    return trait.kind in (Kind.MOVES, Kind.CASTS) and len(op.operands) == 1
+def _hands_on(scope: KernelScope, op: Op) -> bool:
+    """Whether its result stands for its operand; what is written for whole numbers differs from that for floats."""
+    if traits.of(op.name).kind not in (Kind.MOVES, Kind.CASTS) or len(op.operands) != 1:
+        return False
+    given, made = scope.type(op.operands[0]), scope.type(op.results[0])
+    return given.is_float == made.is_float or given.bits == 1
 
 
 def _switch(scope: KernelScope, place: ReplacedPlace, one: Expression) -> Switch:

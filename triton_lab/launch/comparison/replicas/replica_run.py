@@ -106,7 +106,7 @@ class Replicas:
                     had = np.nan_to_num(np.abs(a - b), nan=np.inf)
                 allowed = np.where(wrong, np.maximum(np.minimum(had / 4, near), least), near)
                 allowed = np.where(finite, allowed, 0.0)
-            expected[name] = Expected(launch.argument(name).address, b, allowed)
+            expected[name] = Expected(launch.argument(name).address, plain.a.dtype, b, allowed)
         return cls(scope, probe, programs if private else _fewest(probe, programs), expected, private)
 
     @cached_property
@@ -123,17 +123,22 @@ class Replicas:
         return max(8, min(256, _LANES // (most * len(self.programs)), self.private.most - 1 if self.private else 256))
 
     def fitting(self, place: ReplacedPlace, expressions: Sequence[Expression]) -> list[Expression]:
-        """The expressions in place of the value with which all that the programs store is as expected."""
-        found: list[Expression] = []
+        """The expressions in place of the value with which all that the programs store is as expected.
+
+        The simplest ones first; last those with which most lanes leave the tensor, so that little is stored.
+        """
+        found: list[tuple[Expression, int]] = []
         most = self.at_most(self.scope.type(place.number))
         for start in range(0, len(expressions), most):
             found += self._fitting(place, expressions[start : start + most])
-        return found
+        enough = max((stored for _one, stored in found), default=0) / 2
+        return [one for one, _stored in sorted(found, key=lambda each: (each[1] < enough, each[0].cost))]
 
-    def _fitting(self, place: ReplacedPlace, expressions: Sequence[Expression]) -> list[Expression]:
+    def _fitting(self, place: ReplacedPlace, expressions: Sequence[Expression]) -> list[tuple[Expression, int]]:
         launch, scope = self.scope.launch, self.scope
         plan = launch.executable.plan
-        visible = [number for number in scope.scope.get(place.op.index, ()) if not _is_opaque(scope.type(number))]
+        visible = [*scope.scope.get(place.op.index, ()), *scope.compared.get(place.op.index, ())]
+        visible = [number for number in visible if not _is_opaque(scope.type(number))]
         visible = [number for number in visible if number not in place.op.results]
 
         def stand_in(editor: Editor, op: Op, own: int) -> list[Op]:
@@ -184,8 +189,8 @@ class Replicas:
             )
         except Exception:  # numbers that the kernel cannot take
             return []
-        fits = judge.fits() if judge is not None else self._left(memory, count)
-        return [expressions[k] for k in np.flatnonzero(fits[1:]).tolist()]
+        stored = judge.fitting() if judge is not None else self._left(memory, count)
+        return [(expressions[k], int(stored[k + 1])) for k in np.flatnonzero(stored[1:]).tolist()]
 
     def _left(self, memory: Memory, copies: int) -> Array:
         """Which copies leave what was expected in memory, where the kernel as it is does not."""

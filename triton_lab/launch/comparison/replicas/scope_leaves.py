@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from triton_lab.launch.comparison.mutations.ir_query import constant, source
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for
 from triton_lab.launch.comparison.relations import numbers
+from triton_lab.launch.comparison.replicas.argument_loads import ArgumentLoads
 from triton_lab.launch.comparison.replicas.expression import (
     OWN,
     Expression,
@@ -37,6 +39,14 @@ def rest(a: Any, b: Any) -> Any:
     return np.fmod(a, b)
 
 
+def _is_joined(name: str) -> bool:
+    """Whether an expression needs parentheses in another one."""
+    try:
+        return isinstance(ast.parse(name, mode="eval").body, (ast.BinOp, ast.UnaryOp, ast.Compare))
+    except SyntaxError:  # words that stand for one
+        return False
+
+
 @dataclass(frozen=True)
 class ScopeLeaf:
     """One value or number that may be taken, whether it is one number in all lanes, and a computed whole number."""
@@ -45,6 +55,7 @@ class ScopeLeaf:
     scalar: bool
     name: str
     whole: bool = False
+    idle: bool = False  # nothing takes it
 
 
 @dataclass
@@ -53,6 +64,12 @@ class ScopeLeaves:
 
     scope: KernelScope
     place: ReplacedPlace
+    idle: ArgumentLoads | None = None
+
+    @cached_property
+    def loads(self) -> list[Expression]:
+        """Elements of tensors that the kernel does not load."""
+        return list(self.idle.at(self.place.op, self.type)) if self.idle is not None else []
 
     @cached_property
     def type(self) -> Type:
@@ -63,7 +80,8 @@ class ScopeLeaves:
     def own(self) -> Expression:
         """The value itself."""
         named = self.scope.names.get(source(self.scope.made, self.place.number))
-        return replace(of_value(self.scope.called(self.place.number), OWN), cost=1 if named else 1.1)
+        name = self.scope.called(self.place.number)
+        return replace(of_value(name, OWN), cost=1 if named else 1.1, joined=_is_joined(name))
 
     @cached_property
     def is_number(self) -> bool:
@@ -87,7 +105,8 @@ class ScopeLeaves:
                 continue  # whole numbers that a kernel computes in lanes are indices
             if may_stand_for(given, lanes) and len(given.shape) in (0, len(lanes.shape)):
                 whole = given.is_integer and number not in self.scope.function.arguments
-                found.append(ScopeLeaf(of_value(name, (number, None)), not given.shape, name, whole))
+                idle = number not in self.scope.taken
+                found.append(ScopeLeaf(of_value(name, (number, None)), not given.shape, name, whole, idle))
             elif len(given.shape) == 1 and len(lanes.shape) == 2:
                 for axis, told in ((0, f"{name}[None, :]"), (1, f"{name}[:, None]")):
                     if given.shape[0] == lanes.shape[1 - axis]:
@@ -106,6 +125,13 @@ class ScopeLeaves:
         known |= set(numbers(self.scope.launch))
         passed = [leaf for leaf in every if leaf.name in known]
         return [leaf for leaf in every if leaf.name not in known][:_IN_PAIRS] + passed[:_IN_PAIRS]
+
+    def added_up(self, before: Expression) -> Expression:
+        """The sum of the value and of what its variable was before."""
+        name = "arith.addf" if self.type.is_float else "arith.addi"
+        both = joined("{} + {}", np.add, name, before, self.own)
+        title = _("{name} added up").format(name=self.own.name)
+        return replace(both, cause=_("a value that is overwritten"), title=title)
 
     def folds(self) -> Iterator[Expression]:
         """Sums and greatest numbers of the value itself and of blocks like it: of a row, or up to each lane."""
@@ -161,6 +187,11 @@ class ScopeLeaves:
                     yield compared(sign, leaf.told, zero, lanes)
                 yield compared(">=", leaf.told, one, lanes)
                 continue
+            for number in () if likely or not leaf.scalar else self.scope.compared.get(self.place.op.index, ()):
+                if self.scope.type(number) == lanes:
+                    told = of_value(self.scope.called(number), (number, None))
+                    for sign in ("<", ">="):
+                        yield compared(sign, told, leaf.told, lanes)
             for other in [each for each in leaves if each.scalar and each.name != leaf.name]:
                 after = joined("{} + {}", np.add, "arith.addi", leaf.told, one)
                 if not leaf.scalar:

@@ -26,8 +26,15 @@ class Expected:
     """By element of an argument: what was expected, and how far a result may be from it."""
 
     address: int
+    dtype: np.dtype[Any]
     numbers: Array
     allowed: Array
+
+    def stored(self, values: Array) -> Array:
+        """What is read of ``values`` that a kernel stores, whose integers have no sign."""
+        if self.dtype.kind == "u" and values.dtype.kind == "i":
+            values = values.astype(f"i{self.dtype.itemsize}").view(self.dtype)
+        return wide(values)
 
     def met(self, found: Array, at: Array | slice) -> Array:
         """Where the numbers that were found are those expected at these elements."""
@@ -54,7 +61,6 @@ class StoreJudge(Watcher):
         shape = np.broadcast_shapes(
             where.shape, values.shape, np.shape(active), (frame.count, *(1,) * (values.ndim - 1))
         )
-        stored = wide(np.broadcast_to(values, shape))
         for name in scope.owners(op):
             expected = self._expected.get(name)
             if expected is None:
@@ -62,12 +68,15 @@ class StoreJudge(Watcher):
             element = np.broadcast_to(elements_at(where - expected.address, launch.argument(name)), shape)
             there = (element >= 0) & active
             at = np.maximum(element, 0)
-            good = expected.met(stored, at)
+            good = expected.met(np.broadcast_to(expected.stored(values), shape), at)
             which = frame.programs // launch.programs
             for counts, lanes in ((self._stored, there), (self._bad, there & ~good)):
                 np.add.at(counts, which, lanes.reshape(len(which), -1).sum(axis=1))
 
-    def fits(self) -> Array:
-        """Which copies store what was expected, where the kernel as it is does not, or stores elsewhere."""
+    def fitting(self) -> Array:
+        """How much each copy stores of what was expected, where the kernel as it is does not, or stores elsewhere.
+
+        None of a copy that stores anything else.
+        """
         apart = (self._bad[0] > 0) | (self._stored != self._stored[0])
-        return np.asarray((self._bad == 0) & (self._stored > 0) & apart)
+        return np.where((self._bad == 0) & apart, self._stored, 0)

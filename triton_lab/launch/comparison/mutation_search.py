@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +41,8 @@ Array = NDArray[Any]
 
 # For so many seconds other causes are looked for beside one that explains all, times the square of its cost.
 RIVALS = 0.5
+# So many seconds a tier of changes may take before the next one has its turn.
+_TURN = 1.0
 # Explanations are alike if one costs less than so much more, and if chance may part their counts of bit-equal elements.
 _ALIKE, _DEVIATIONS = 0.5, 3
 # Of a launch that takes so many seconds, each change is run on some programs first.
@@ -166,7 +167,7 @@ class Search:
         """
         self.effort.budget = budget
         placed = len(self.found) > 0 and all(switch.unusual and done.place for switch, done in self.found)
-        for switch in chain.from_iterable(tiers):
+        for switch in _in_turn(tiers):
             if (self.effort.budget.spent and not switch.copied) or (counted and self.effort.spent) or is_late():
                 self.all_probed = False
                 break
@@ -282,6 +283,20 @@ class Search:
                 parts.append(part_of(one.name, mended) or "")
         told = " and ".join(parts) if all(parts) and count >= DISTINCT else ""
         return replace(half, mends=count, where=told)
+
+
+def _in_turn(tiers: Iterable[Iterable[Switch]]) -> Iterator[Switch]:
+    """The changes of all tiers; what is left of one after its turn comes after the others."""
+    left = []
+    for tier in map(iter, tiers):
+        turn = Budget(_TURN)
+        for switch in tier:
+            yield switch
+            if turn.spent and not switch.copied:
+                left.append(tier)
+                break
+    for tier in left:
+        yield from tier
 
 
 def _bytes(found: Sequence[Compared]) -> bytes:

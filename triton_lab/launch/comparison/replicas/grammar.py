@@ -4,7 +4,7 @@ function, or of two more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from triton_lab.ir import traits
 from triton_lab.launch.comparison.mutations.ir_query import cost_of_number, source
 from triton_lab.launch.comparison.replicas.expression import Expression, joined, of_number
 from triton_lab.launch.comparison.replicas.float_grammar import FILLS, FloatGrammar
-from triton_lab.launch.comparison.replicas.scope_leaves import TURNED, rest
+from triton_lab.launch.comparison.replicas.scope_leaves import TURNED, ScopeLeaf, rest
 from triton_lab.localization import _
 
 
@@ -45,6 +45,7 @@ _SHIFTS: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
     ("{} << {}", np.left_shift, "arith.shli"),
     ("{} >> {}", np.right_shift, "arith.shrsi"),
 )
+_SKIPS = 5  # numbers of a program, and as many that were passed
 _ANY = 0.5  # what a number costs more that is one of many
 _SMALL = 9  # whole numbers up to this one are written often
 
@@ -110,6 +111,7 @@ class Grammar(FloatGrammar):
                 if leaf.scalar:
                     yield joined("{} * {}", np.multiply, "arith.muli", own, leaf.told)
             return
+        yield from self._offsets(leaves)
         yield from self.folds()
         yield from self._bits()
         for told, function, name in _EXTREMES:
@@ -141,6 +143,15 @@ class Grammar(FloatGrammar):
                     name=f"{leaf.name} - 1 - {own.inner}",
                     cause=_("the direction of an index"),
                 )
+
+    def _offsets(self, leaves: Sequence[ScopeLeaf]) -> Iterator[Expression]:
+        """With what each program skips: a number of its own times one that was passed."""
+        passed = {self.scope.names.get(number) for number in self.scope.function.arguments}
+        own = [leaf for leaf in leaves if leaf.scalar and leaf.name not in passed][:_SKIPS]
+        for one in own:
+            for two in [leaf for leaf in leaves if leaf.scalar and leaf.name in passed][:_SKIPS]:
+                skipped = joined("{} * {}", np.multiply, "arith.muli", one.told, two.told)
+                yield joined("{} + {}", np.add, "arith.addi", self.own, skipped)
 
     @property
     def _joins_bits(self) -> bool:

@@ -1,4 +1,4 @@
-"""`repeated`: operands that one expression of the source gives, though the plan has several values for it.
+"""Operands that one expression of the source gives, though the plan has several of them.
 
 An unrolled loop has each operation of its body once for each iteration; a scalar that blocks take is spread anew on
 each line. What is wrong in such an expression is wrong in all its copies.
@@ -7,7 +7,7 @@ each line. What is wrong in such an expression is wrong in all its copies.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from triton_lab.ir import Op
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
@@ -15,20 +15,30 @@ from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 Use = tuple[Op, int]
 
 
-def repeated(scope: KernelScope) -> Iterator[list[Use]]:
-    """The groups of operands, those of one type and place in the source, or those that are spread from one scalar."""
-    groups: dict[object, list[Use]] = defaultdict(list)
+def unrolled(scope: KernelScope) -> list[list[Use]]:
+    """The operands of the copies of an expression in the body of an unrolled loop."""
     copies = _copies(scope)
-    for op, k in scope.uses():
+    return _groups(scope, lambda op, k: (copies.get(op.index, op.index), k, scope.type(op.operands[k])))
+
+
+def spread(scope: KernelScope) -> list[list[Use]]:
+    """The operands that are spread from one scalar, anew for each."""
+
+    def scalar(op: Op, k: int) -> object:
         maker = scope.made.get(op.operands[k])
-        type = scope.type(op.operands[k])
-        if op.index in copies:
-            groups[copies[op.index], k, type].append((op, k))
-        if maker is not None and maker.name == "tt.splat":
-            groups[maker.operands[0], type].append((op, k))
-    for group in groups.values():
-        if len({op.operands[k] for op, k in group}) > 1:
-            yield sorted(group, key=lambda use: scope.place[use[0].index])
+        spreads = maker is not None and maker.name == "tt.splat"
+        return (maker.operands[0], scope.type(op.operands[k])) if maker is not None and spreads else (op.index, k)
+
+    return [group for group in _groups(scope, scalar) if len({op.operands[k] for op, k in group}) > 1]
+
+
+def _groups(scope: KernelScope, key: Callable[[Op, int], object]) -> list[list[Use]]:
+    groups: dict[object, list[Use]] = defaultdict(list)
+    for op, k in scope.uses():
+        groups[key(op, k)].append((op, k))
+    return [
+        sorted(group, key=lambda use: scope.place[use[0].index]) for group in groups.values() if len(group) > 1
+    ]
 
 
 def _copies(scope: KernelScope) -> dict[int, object]:

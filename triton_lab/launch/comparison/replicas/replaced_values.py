@@ -18,7 +18,7 @@ from triton_lab.launch.comparison.replicas.argument_loads import ArgumentLoads
 from triton_lab.launch.comparison.replicas.expression import EditSteps, Expression
 from triton_lab.launch.comparison.replicas.grammar import Grammar
 from triton_lab.launch.comparison.replicas.renamed_values import renamed
-from triton_lab.launch.comparison.replicas.repeated_uses import repeated
+from triton_lab.launch.comparison.replicas.repeated_uses import spread, unrolled
 from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace, Replicas
 from triton_lab.launch.comparison.time_budget import Budget, Effort
 from triton_lab.launch.recording.progress_callback import is_late
@@ -68,18 +68,30 @@ class ReplacedValues:
             self.is_done = False
             return
         found: list[tuple[float, Switch]] = []
-        for place in places(self.scope):
+        for batch in self._batches(expressions, replicas.at_most):
             if budget.spent or self.effort.budget.spent or self.effort.spent or is_late():
                 self.is_done = False
                 break
-            if not self.scope.reaches(changed_by(place)):
-                continue
-            grammar = Grammar(self.scope, place, self.idle)
-            tried = [one for one in expressions(grammar) if one.cost <= self.effort.cost]
-            self.effort.tried += len(tried)
-            fitting = replicas.fitting(place, tried)[:_EACH]
-            found += [(one.cost, _switch(self.scope, place, one)) for one in fitting]
+            self.effort.tried += sum(len(tried) for _place, tried in batch)
+            for (place, _tried), fitting in zip(batch, replicas.fitting(batch), strict=True):
+                found += [(one.cost, _switch(self.scope, place, one)) for one in fitting[:_EACH]]
         yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0])[:_RUN])
+
+
+    def _batches(
+        self, expressions: Callable[[Grammar], Iterator[Expression]], most: int
+    ) -> Iterator[list[tuple[ReplacedPlace, list[Expression]]]]:
+        """The places with their expressions, so many that ``most`` expressions are tried in one run."""
+        batch: list[tuple[ReplacedPlace, list[Expression]]] = []
+        for place in places(self.scope):
+            if self.scope.reaches(changed_by(place)):
+                tried = [one for one in expressions(Grammar(self.scope, place, self.idle)) if one.cost <= self.effort.cost]
+                batch.append((place, tried))
+                if sum(len(tried) for _place, tried in batch) >= most:
+                    yield batch
+                    batch = []
+        if batch:
+            yield batch
 
 
 def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
@@ -103,11 +115,18 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
                 yield ReplacedPlace(number, maker)
     for number, uses, line in renamed(scope):
         yield ReplacedPlace(number, uses[0][0], tuple(uses), line)
-    for group in repeated(scope):
+        results = {one for op, _k in uses if op.name == "tt.splat" for one in op.results}
+        blocks = [(op, k) for op, k in scope.uses() if op.operands[k] in results]
+        if blocks and len({scope.type(one) for one in results}) == 1:
+            op, k = min(blocks, key=lambda use: scope.place[use[0].index])
+            yield ReplacedPlace(op.operands[k], op, tuple(blocks), line)
+    copies = unrolled(scope)
+    for group in (*copies, *spread(scope)):
         op, k = group[0]
         type = scope.type(op.operands[k])
         if not (type.is_pointer or type.is_opaque or _hands_on(scope, op)):
             yield ReplacedPlace(op.operands[k], op, tuple(group))
+    copied = {(op.index, k) for group in copies for op, k in group}
     for op, k in scope.uses():
         number = op.operands[k]
         type, maker = scope.type(number), scope.made.get(number)
@@ -123,7 +142,7 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
         group = together.get((op, k), [])
         if group and len(group) < len(count[number]):
             yield ReplacedPlace(number, group[0][0], tuple(group))
-        if not _hands_on(scope, op):
+        if not _hands_on(scope, op) and (op.index, k) not in copied:
             yield ReplacedPlace(number, op, ((op, k),))
 
 

@@ -8,7 +8,7 @@ copy is confirmed by a run of the edited kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -40,9 +40,11 @@ Array = NDArray[Any]
 
 _STAND_IN = "arith.negf"
 _LONGER, _SPARE = 8, 500  # iterations: so many times those of the launch, and so many more
-_LANES = 1 << 20  # of all copies of a block together
+_COPIES, _LANES = 512, 1 << 20  # of the programs, and lanes of a block in all of them together
 _PROGRAMS = 16  # that are copied, at most
 _ENOUGH = 16  # wrong elements that one program stores, if it is copied alone
+# Of what the best of a place store others store so much at least; less by far, where a mask may let more through.
+_STORED, _LOOSE = 0.95, 0.5
 _NEAR, _NARROW, _ROUNDINGS = 2e-4, 2.0**-6, 64
 
 
@@ -64,6 +66,93 @@ class ReplacedPlace:
         if not self.uses:
             return ((self.op.index, lambda editor, op: _with_result(editor, op, self.number, made)),)
         return tuple((op.index, _with_operand(k, made)) for op, k in self.uses)
+
+
+@dataclass(frozen=True)
+class _Copies:
+    """The copies, from number ``first`` on, in which ``expressions`` stand at the place of this ``number``."""
+
+    number: int
+    first: int
+    expressions: Sequence[Expression]
+
+    @property
+    def end(self) -> int:
+        return self.first + len(self.expressions)
+
+
+def _batches(tried: Sequence[tuple[ReplacedPlace, Sequence[Expression]]], most: int) -> Iterator[list[_Copies]]:
+    """The expressions of all places, ``most`` at once; copy 0 is the kernel as it is."""
+    batch: list[_Copies] = []
+    for number, (_place, expressions) in enumerate(tried):
+        start = 0
+        while start < len(expressions):
+            first = batch[-1].end if batch else 1
+            room = most + 1 - first
+            if not room:
+                yield batch
+                batch = []
+                continue
+            batch.append(_Copies(number, first, expressions[start : start + room]))
+            start += room
+    if batch:
+        yield batch
+
+
+def _from_one(batch: Sequence[_Copies]) -> list[_Copies]:
+    """The same with copies that are counted from 1."""
+    return [replace(one, first=one.first - batch[0].first + 1) for one in batch]
+
+
+def _ranked(found: Sequence[tuple[Expression, int]], share: float) -> list[Expression]:
+    enough = share * max((stored for _one, stored in found), default=0)
+    return [one for one, _stored in sorted(found, key=lambda each: (each[1] < enough, each[0].cost))]
+
+
+@dataclass(frozen=True)
+class _StandIn:
+    """An operation in place of a value: its numbers in the copies that have an expression there."""
+
+    place: ReplacedPlace
+    copies: _Copies
+    visible: Sequence[int]  # the values that it takes beside its own
+
+    def result(self, scope: KernelScope, frame: Frame, which: Array, operands: Sequence[Value]) -> Value:
+        """``which`` has the copy of each program of the frame; they are in order."""
+        type = scope.type(self.place.number)
+        rows = np.searchsorted(which, [self.copies.first, self.copies.end])
+        if rows[0] == rows[1]:
+            return operands[0]
+        held = dict(zip((OWN[0], *self.visible), operands, strict=True))
+        known: dict[Source, Array] = {}
+
+        def whole(source: Source) -> Array:
+            if source not in known:
+                given = type if source == OWN else scope.type(source[0])
+                known[source] = _laid_out(held[source[0]], given, source[1], type.shape, frame.count)
+            return known[source]
+
+        result = np.array(whole(OWN), dtype_of(type))
+        starts = np.flatnonzero(np.diff(which[rows[0] : rows[1]], prepend=-1)) + rows[0]
+        with np.errstate(all="ignore"):
+            for start, end in zip(starts.tolist(), [*starts[1:].tolist(), int(rows[1])], strict=True):
+                expression, part = self.copies.expressions[int(which[start]) - self.copies.first], slice(start, end)
+                result[part] = expression.numbers(lambda source, part=part: whole(source)[part])  # type: ignore[misc]
+        return result
+
+
+def _standing_in(
+    scope: KernelScope, place: ReplacedPlace, copies: _Copies, stand_ins: dict[int, _StandIn]
+) -> Callable[[Editor, Op, int], list[Op]]:
+    visible = [*scope.scope.get(place.op.index, ()), *scope.compared.get(place.op.index, ())]
+    visible = [one for one in visible if not _is_opaque(scope.type(one)) and one not in place.op.results]
+
+    def made(editor: Editor, op: Op, own: int) -> list[Op]:
+        stand_in = editor.op(op, _STAND_IN, (own, *visible), editor.type(own))
+        stand_ins[stand_in.index] = _StandIn(place, copies, visible)
+        return [stand_in]
+
+    return made
 
 
 @dataclass
@@ -117,66 +206,49 @@ class Replicas:
             return None
         return replace(tape.limits, steps=_LONGER * tape.steps + _SPARE)
 
-    def at_most(self, type: Type) -> int:
-        """How many expressions may be tried at once for a value of ``type``."""
+    @cached_property
+    def at_most(self) -> int:
+        """How many expressions may be tried at once."""
         most = max((int(np.prod(one.shape)) for one in self.scope.function.types), default=1)
-        return max(8, min(256, _LANES // (most * len(self.programs)), self.private.most - 1 if self.private else 256))
+        return max(8, min(_COPIES, _LANES // (most * len(self.programs)), self.private.most - 1 if self.private else _COPIES))
 
-    def fitting(self, place: ReplacedPlace, expressions: Sequence[Expression]) -> list[Expression]:
-        """The expressions in place of the value with which all that the programs store is as expected.
+    def fitting(self, tried: Sequence[tuple[ReplacedPlace, Sequence[Expression]]]) -> list[list[Expression]]:
+        """For each place the expressions with which all that the programs store is as expected.
 
         The simplest ones first; last those with which most lanes leave the tensor, so that little is stored.
         """
-        found: list[tuple[Expression, int]] = []
-        most = self.at_most(self.scope.type(place.number))
-        for start in range(0, len(expressions), most):
-            found += self._fitting(place, expressions[start : start + most])
-        enough = max((stored for _one, stored in found), default=0) / 2
-        return [one for one, _stored in sorted(found, key=lambda each: (each[1] < enough, each[0].cost))]
+        found: list[list[tuple[Expression, int]]] = [[] for _place in tried]
+        for batch in _batches(tried, self.at_most):
+            for number, expression, stored in self._fitting(tried, batch):
+                found[number].append((expression, stored))
+        return [
+            _ranked(each, _LOOSE if self.scope.type(place.number).bits == 1 else _STORED)
+            for (place, _expressions), each in zip(tried, found, strict=True)
+        ]
 
-    def _fitting(self, place: ReplacedPlace, expressions: Sequence[Expression]) -> list[tuple[Expression, int]]:
+    def _fitting(
+        self, tried: Sequence[tuple[ReplacedPlace, Sequence[Expression]]], batch: Sequence[_Copies]
+    ) -> list[tuple[int, Expression, int]]:
+        """The expressions of a batch that fit: the number of the place, and how much is stored with each.
+
+        If a run fails, the places are tried apart: one that decides how long a loop runs may stop all copies.
+        """
         launch, scope = self.scope.launch, self.scope
-        plan = launch.executable.plan
-        visible = [*scope.scope.get(place.op.index, ()), *scope.compared.get(place.op.index, ())]
-        visible = [number for number in visible if not _is_opaque(scope.type(number))]
-        visible = [number for number in visible if number not in place.op.results]
+        plan, total = launch.executable.plan, launch.programs
+        stand_ins: dict[int, _StandIn] = {}
+        edits = [
+            edit
+            for one in batch
+            for edit in tried[one.number][0].edits(_standing_in(scope, tried[one.number][0], one, stand_ins))
+        ]
 
-        def stand_in(editor: Editor, op: Op, own: int) -> list[Op]:
-            made = editor.op(op, _STAND_IN, (own, *visible), editor.type(own))
-            stand_ins.add(made.index)
-            return [made]
-
-        stand_ins: set[int] = set()
-        changed = edited(plan, place.edits(stand_in))
-        type, total = scope.type(place.number), launch.programs
-        dtype = dtype_of(type)
-
-        def numbers(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Array:
+        def numbers(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
             which = frame.programs // total
-            starts = np.flatnonzero(np.diff(which, prepend=-1))
-            ends = [*starts[1:].tolist(), len(which)]
-            held = dict(zip((OWN[0], *visible), operands, strict=True))
-            known: dict[Source, Array] = {}
+            return stand_ins[op.index].result(scope, frame, which, operands)
 
-            def whole(source: Source) -> Array:
-                if source not in known:
-                    given = type if source == OWN else scope.type(source[0])
-                    known[source] = _laid_out(held[source[0]], given, source[1], type.shape, frame.count)
-                return known[source]
-
-            result = np.empty((frame.count, *type.shape), dtype)
-            with np.errstate(all="ignore"):
-                for start, end in zip(starts.tolist(), ends, strict=True):
-                    copy = int(which[start])
-                    if copy == 0:
-                        result[start:end] = whole(OWN)[start:end]
-                    else:
-                        rows = slice(start, end)
-                        result[rows] = expressions[copy - 1].numbers(lambda source, rows=rows: whole(source)[rows])  # type: ignore[misc]
-            return result
-
+        changed = edited(plan, edits)
         layers: list[Layers] = [{_STAND_IN: on(stand_ins, numbers)}, dict.fromkeys(REDIRECTED, _tolerant)]
-        count = len(expressions) + 1
+        count = batch[-1].end
         copies = (np.arange(count)[:, None] * total + self.programs[None, :]).reshape(-1)
         judge = None if self.private else StoreJudge(scope, self.expected, count)
         if self.private is not None:
@@ -188,9 +260,15 @@ class Replicas:
                 launch, executable=executable, access_observer=judge, programs=copies, limits=self.limits, strict=True
             )
         except Exception:  # numbers that the kernel cannot take
-            return []
+            halves = (batch[: len(batch) // 2], batch[len(batch) // 2 :]) if len(batch) > 1 else ()
+            return [one for half in halves for one in self._fitting(tried, _from_one(half))]
         stored = judge.fitting() if judge is not None else self._left(memory, count)
-        return [(expressions[k], int(stored[k + 1])) for k in np.flatnonzero(stored[1:]).tolist()]
+        return [
+            (one.number, one.expressions[copy - one.first], int(stored[copy]))
+            for one in batch
+            for copy in range(one.first, one.end)
+            if stored[copy]
+        ]
 
     def _left(self, memory: Memory, copies: int) -> Array:
         """Which copies leave what was expected in memory, where the kernel as it is does not."""

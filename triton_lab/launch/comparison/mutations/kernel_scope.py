@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.source_lines import UserLine
 
+_ANONYMOUS = re.compile(r"arg\d+")  # what the compiler calls an argument of a block that has no name
 _LONGEST = 48  # characters of an expression that is written in a title
 # What it costs to write a value in place of a number that stands in the kernel, and of one for masked-off lanes.
 _FOR_NUMBER, _FOR_FILL = 1.6, 3.0
@@ -88,7 +90,7 @@ class KernelScope:
                 ):
                     # A loop that leaves several values has them all under the name of one.
                     names[number] = names.get(argument) or names.get(last_one) or names.get(number, "")
-        return {number: name for number, name in names.items() if name}
+        return {number: name for number, name in names.items() if name and not _ANONYMOUS.fullmatch(name)}
 
     @cached_property
     def stores(self) -> list[Op]:
@@ -233,7 +235,8 @@ class KernelScope:
         users = sum(each.operands.count(number) for each in self.function.walk())
         maker = self.made.get(number)
         made = self.line(maker) if maker is not None else None
-        last = min(line.line, made.line) if line is not None and made is not None else 0
+        at_end = maker is not None and bool(maker.regions) and maker.name not in traits.FOLDS
+        last = min(line.line - at_end, line.line if at_end else made.line) if line is not None and made is not None else 0
         before = [one for one in self.assigned.get(self.names.get(number, ""), ()) if one <= last]
         if users == 1 and before and line is not None:
             return on_lines([max(before), line.line])

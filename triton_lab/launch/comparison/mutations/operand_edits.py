@@ -18,6 +18,7 @@ from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
 
 _NEAR, _FAR = 1.2, 2.0  # what another number costs: one nearby, and any
+_DIGITS = 3  # of a number that is written by heart
 _SWAPPED = 1.6  # two names are written anew
 
 
@@ -79,6 +80,8 @@ class OperandEdits(KernelScope):
                     near_it = near and other not in (held / 2, held * 2)  # a factor, which may be missing elsewhere
                     cost = self.cost_of_value(op, k) if other in named else _NEAR if near_it else _FAR
                     cost = 1 if starts else max(cost, cost_of_number(self.made, op, k))
+                    if other not in named and len(f"{abs(other):g}".replace(".", "").strip("0")) > _DIGITS:
+                        cost += 1  # such a number is looked up and not written by mistake
                     made = switch_of(title, cause, op, with_constant(k, other), cost=cost)
                     yield replace(made, unusual=_is_usual(held) and not _is_usual(other) and other not in named)
 

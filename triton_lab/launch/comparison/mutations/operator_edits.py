@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from triton_lab.ir import Op, Type, effects, predicates, traits
 from triton_lab.ir.neutral_values import neutral
-from triton_lab.ir.plan_edits import Edit, Editor, exchanged, renamed, with_attributes, with_computed
+from triton_lab.ir.plan_edits import Edit, Editor, exchanged, followed_by, renamed, with_attributes, with_computed
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.ir_query import constant, unused
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
@@ -57,6 +57,7 @@ FUNCTIONS = sorted(
     | {"math.absf"}
 )
 _DIVISIONS = traits.names(lambda trait: trait.symbol in ("//", "%") and trait.signed is True)
+_UNLIKELY = 2.5  # what an operator costs that is seldom taken for another one
 _TINY = (1e-5, 1e-6, 1e-8, 1e-12)
 _UNEQUAL, _LESS = 1, 2  # predicates of arith.cmpi
 
@@ -100,7 +101,7 @@ class OperatorEdits(KernelScope):
                     if other != op.name and taken is likely and fits:
                         kept = self._kept(other, op)
                         if kept is None:
-                            yield self._renamed(other, op)
+                            yield replace(self._renamed(other, op), cost=1 if likely else _UNLIKELY)
                         elif kept not in alone:
                             alone.add(kept)
                             yield self._alone(op, kept, cost=1)
@@ -192,8 +193,11 @@ class OperatorEdits(KernelScope):
                 yield switch_of(title, _("a missing epsilon"), op, with_computed(0, "arith.addf", other=value), cost=2)
 
     def floored(self) -> Iterator[Switch]:
-        """Quotients and remainders of integers with Python's signs."""
+        """Quotients and remainders of integers with Python's signs, and quotients that are rounded up."""
         for op in self.own:
+            if op.name in _DIVISIONS and traits.of(op.name).symbol == "//":
+                title = _("tl.cdiv instead of //{lines_of}").format(lines_of=self.where(op))
+                yield switch_of(title, _("a quotient that is cut"), op, _rounded_up)
             if op.name in _DIVISIONS:
                 sign = traits.of(op.name).symbol
                 title = _("{sign} as in Python{lines_of}").format(sign=sign, lines_of=self.where(op))
@@ -215,8 +219,15 @@ class OperatorEdits(KernelScope):
                 yield switch_of(title, _("the order of the operands of tl.dot"), op, exchanged(0, 1))
 
     def negated(self) -> Iterator[Switch]:
-        """The other sign of a float operand."""
+        """The other sign of a float operand, and of a value that several operations take."""
         for op in self.own:
+            number = op.results[0] if len(op.results) == 1 else -1
+            several = number in self.names and sum(each.operands.count(number) for each in self.function.walk()) > 1
+            if several and self.type(number).is_float and traits.of(op.name).kind is Kind.ELEMENTWISE:
+                title = _("{name} with the other sign{lines_of}").format(
+                    name=self.names[number], lines_of=self.where(op)
+                )
+                yield switch_of(title, _("a missing minus sign"), op, followed_by("arith.negf"))
             value = effects.operands_of(op).value if effects.is_access(op) else None
             places = [value] if value is not None else list(range(len(op.operands)))
             if not op.regions and (traits.of(op.name).kind is Kind.ELEMENTWISE or value is not None):
@@ -255,6 +266,16 @@ def _taken_off(editor: Editor, op: Op) -> Sequence[Op]:
     greatest = spread_reduction(editor, op, x, "arith.maxnumf")
     apart = editor.op(op, "arith.subf", (x, *greatest[-1].results), editor.type(x))
     return [*greatest, apart, replace(op, operands=apart.results)]
+
+
+def _rounded_up(editor: Editor, op: Op) -> Sequence[Op]:
+    """The quotient of integers above zero, rounded up."""
+    a, b = op.operands
+    type = editor.type(a)
+    one = editor.constant(op, 1, type)
+    sum_ = editor.op(op, "arith.addi", (a, b), type)
+    less = editor.op(op, "arith.subi", (*sum_.results, *one.results), type)
+    return [one, sum_, less, replace(op, operands=(*less.results, b))]
 
 
 def _floored(editor: Editor, op: Op) -> Sequence[Op]:

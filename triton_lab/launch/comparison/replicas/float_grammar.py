@@ -114,7 +114,8 @@ class FloatGrammar(ScopeLeaves):
         half = of_number(0.5)
         for leaf in leaves if not self.is_number else ():
             squared = joined("{} * {}", np.multiply, "arith.mulf", leaf.told, leaf.told)
-            for other in (squared, joined("{} * {}", np.multiply, "arith.mulf", half, squared)):
+            times_half = [joined("{} * {}", np.multiply, "arith.mulf", half, one) for one in (squared, leaf.told)]
+            for other in (squared, *times_half):
                 yield joined("{} + {}", np.add, "arith.addf", own, other)
                 yield joined("{} - {}", np.subtract, "arith.subf", own, other)
         if self.type.shape and not self.is_number:

@@ -14,8 +14,8 @@ from triton_lab.ir import traits
 from triton_lab.launch.comparison.mutations.ir_query import cost_of_number, source
 from triton_lab.launch.comparison.replicas.expression import Expression, joined, of_number
 from triton_lab.launch.comparison.replicas.float_grammar import FILLS, FloatGrammar
-from triton_lab.launch.comparison.replicas.scope_leaves import TURNED, ScopeLeaf, rest
-from triton_lab.localization import _
+from triton_lab.launch.comparison.replicas.scope_leaves import OVERWRITTEN, TURNED, ScopeLeaf, rest
+from triton_lab.localization import _, translated
 
 
 def _cut(a: Any, b: Any) -> Any:
@@ -131,6 +131,7 @@ class Grammar(FloatGrammar):
         for leaf in leaves:
             if leaf.name == own.name:
                 yield self.added_up(leaf.told)
+                yield replace(joined("{} * {}", np.multiply, "arith.muli", leaf.told, own), cause=translated(OVERWRITTEN))
                 continue
             for told, function, name in _WHOLE:
                 if leaf.scalar or told not in TURNED[2:]:

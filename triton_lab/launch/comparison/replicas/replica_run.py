@@ -45,7 +45,7 @@ _PROGRAMS = 16  # that are copied, at most
 _ENOUGH = 16  # wrong elements that one program stores, if it is copied alone
 # Of what the best of a place store others store so much at least; less by far, where a mask may let more through.
 _STORED, _LOOSE = 0.95, 0.5
-_NEAR, _NARROW, _ROUNDINGS = 2e-4, 2.0**-6, 64
+_NEAR, _NARROW, _ROUNDINGS, _MOST = 2e-4, 2.0**-6, 64, 2.0**-6
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,9 @@ class Replicas:
                 with np.errstate(all="ignore"):
                     had = np.nan_to_num(np.abs(a - b), nan=np.inf)
                 allowed = np.where(wrong, np.maximum(np.minimum(had / 4, near), least), near)
+                if plain.bound is not None:  # cancellation, which a root makes larger
+                    known = np.broadcast_to(plain.bound.size, plain.a.shape).reshape(-1)
+                    allowed = np.maximum(allowed, np.where(known <= _MOST * greatest, known, 0.0))
                 allowed = np.where(finite, allowed, 0.0)
             expected[name] = Expected(launch.argument(name).address, plain.a.dtype, b, allowed)
         return cls(scope, probe, programs if private else _fewest(probe, programs), expected, private)

@@ -26,10 +26,11 @@ from triton_lab.launch.comparison.replicas.expression import (
     of_value,
 )
 from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 
 _VALUES, _IN_PAIRS = 40, 8  # values in scope that are taken: the newest ones, and as many arguments
 _MOST = 1 << 20
+OVERWRITTEN = N_("a value that is overwritten")
 TURNED = ("{} - {}", "{} / {}", "{} // {}", "{} % {}")
 """What is joined in a way that the order of operands counts."""
 
@@ -85,8 +86,9 @@ class ScopeLeaves:
 
     @cached_property
     def is_number(self) -> bool:
-        """Whether a constant of the kernel stands there."""
-        return constant(self.scope.made, self.place.number) is not None
+        """Whether a constant of the kernel stands there, the same in all uses."""
+        alike = {op.operands[k] for op, k in self.place.uses} <= {self.place.number}
+        return alike and constant(self.scope.made, self.place.number) is not None
 
     def leaves(self, element: str) -> list[ScopeLeaf]:
         """The values of the kind of numbers of ``element`` in scope, the newest of each name first, and constants."""
@@ -131,7 +133,7 @@ class ScopeLeaves:
         name = "arith.addf" if self.type.is_float else "arith.addi"
         both = joined("{} + {}", np.add, name, before, self.own)
         title = _("{name} added up").format(name=self.own.name)
-        return replace(both, cause=_("a value that is overwritten"), title=title)
+        return replace(both, cause=translated(OVERWRITTEN), title=title)
 
     def folds(self) -> Iterator[Expression]:
         """Sums and greatest numbers of the value itself and of blocks like it: of a row, or up to each lane."""

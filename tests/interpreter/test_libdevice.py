@@ -260,6 +260,22 @@ def test_arithmetic_in_every_direction(dtype, mode):
             assert Fraction(float(np.nextafter(result, dtype.type(0)))) ** 2 < exact <= squared
 
 
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_one_operand_may_be_the_same_for_all_lanes(engine):
+    x = rng().uniform(1, 4, 256).astype(F32)
+    two, three = (np.full(256, number, F32) for number in (2, 3))
+    n = two.astype(np.int32)
+    with lab.limits(engine=engine):
+        for name in ("add_ru(a, {})", "mul_rd({}, a)", "div_rz(a, {})", "fma_ru(a, {}, 3.0)"):
+            alone = evaluate(f"libdevice.{name.format('2.0')}", x, out=F32)
+            whole = evaluate(f"libdevice.{name.format('b').replace('3.0', 'c')}", x, two, three, out=F32)
+            same(alone, whole)
+        for name in ("jn", "yn"):
+            whole = evaluate(f"libdevice.{name}(a, b)", n, two, out=F32)
+            same(evaluate(f"libdevice.{name}(2, a)", two, out=F32), whole)
+            same(evaluate(f"libdevice.{name}(a, 2.0)", n, out=F32), whole)
+
+
 def rounded_far_out(exact: Fraction, sign: int, mode: str) -> float:
     """``exact`` in float64, also beyond its greatest and below its least number; ``sign`` is that of a zero."""
     greatest, least = np.finfo(F64).max, 5e-324

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ _WHOLE: dict[str, np.ufunc] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "r
 
 def _with_ends(result: Array, error: Array, *operands: Array) -> tuple[Array, Array]:
     """The error of an overflow put in; what comes from an infinite operand is exact."""
-    finite = np.logical_and.reduce([np.isfinite(x) for x in operands])
+    finite = functools.reduce(np.logical_and, map(np.isfinite, operands))
     known = np.where(np.isfinite(error), error, 0.0)
     return result, np.where(finite, np.where(np.isinf(result), -result, known), 0.0)
 

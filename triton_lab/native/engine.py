@@ -221,7 +221,7 @@ class _Variant:
         self._final = False
         self._handed = 0
         self.falls = RollbackCounts()
-        self._footprints: dict[bool, Footprints] = {}
+        self._footprints: dict[bool, Footprints] = {}  # by whether they leave out sums
         self._lock = threading.Lock()
 
     def ask(self, executable: Executable, seconds: float) -> None:

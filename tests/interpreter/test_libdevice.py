@@ -13,6 +13,7 @@ import pytest
 import torch
 import triton
 
+import triton_lab as lab
 from tests.interpreter.support import evaluate, same
 from tests.interpreter.test_floats import patterns
 from tests.interpreter.test_math import distance
@@ -257,6 +258,54 @@ def test_arithmetic_in_every_direction(dtype, mode):
             assert squared <= exact < Fraction(float(np.nextafter(result, dtype.type(np.inf)))) ** 2
         elif mode == "ru":
             assert Fraction(float(np.nextafter(result, dtype.type(0)))) ** 2 < exact <= squared
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_one_operand_may_be_the_same_for_all_lanes(engine):
+    x = rng().uniform(1, 4, 256).astype(F32)
+    two, three = (np.full(256, number, F32) for number in (2, 3))
+    n = two.astype(np.int32)
+    with lab.limits(engine=engine):
+        for name in ("add_ru(a, {})", "mul_rd({}, a)", "div_rz(a, {})", "fma_ru(a, {}, 3.0)"):
+            alone = evaluate(f"libdevice.{name.format('2.0')}", x, out=F32)
+            whole = evaluate(f"libdevice.{name.format('b').replace('3.0', 'c')}", x, two, three, out=F32)
+            same(alone, whole)
+        for name in ("jn", "yn"):
+            whole = evaluate(f"libdevice.{name}(a, b)", n, two, out=F32)
+            same(evaluate(f"libdevice.{name}(2, a)", two, out=F32), whole)
+            same(evaluate(f"libdevice.{name}(a, 2.0)", n, out=F32), whole)
+
+
+def rounded_far_out(exact: Fraction, sign: int, mode: str) -> float:
+    """``exact`` in float64, also beyond its greatest and below its least number; ``sign`` is that of a zero."""
+    greatest, least = np.finfo(F64).max, 5e-324
+    if abs(exact) > Fraction(greatest):
+        outward = {"rz": False, "rd": exact < 0, "ru": exact > 0}[mode]
+        return math.copysign(math.inf if outward else greatest, sign)
+    if abs(exact) < Fraction(least):
+        outward = exact != 0 and {"rz": False, "rd": exact < 0, "ru": exact > 0}[mode]
+        return math.copysign(least if outward else 0.0, sign)
+    return rounded(exact, F64, mode)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("mode", ["rz", "rd", "ru"])
+def test_arithmetic_in_every_direction_at_the_ends_of_the_range(mode, engine):
+    numbers = [1.7e308, 2.0**1000 + 2.0**948, 3.0, 0.1, 1e-160, 1.1e-300, 5e-324, 2.5e-310]
+    numbers += [-each for each in numbers]
+    a, b = (each.ravel() for each in np.meshgrid(*[np.array(numbers)] * 2))
+    with lab.limits(engine=engine):
+        for name, function in {"mul": lambda x, y: x * y, "div": lambda x, y: x / y, "add": lambda x, y: x + y}.items():
+            exact = [function(Fraction(x), Fraction(y)) for x, y in zip(a, b, strict=True)]
+            kept = [k for k, each in enumerate(exact) if each]  # the zero of a sum has its own rule of signs
+            expected = [rounded_far_out(exact[k], 1 if exact[k] > 0 else -1, mode) for k in kept]
+            found = evaluate(f"libdevice.{name}_{mode}(a, b)", a, b, out=F64)[kept]
+            same(found, np.array(expected))
+        root = evaluate(f"libdevice.sqrt_{mode}(a)", np.abs(a), out=F64)
+    for value, result in zip(np.abs(a), root, strict=True):
+        low, high = (result, np.nextafter(result, 9)) if mode != "ru" else (np.nextafter(result, 0), result)
+        inside = Fraction(low) ** 2 <= Fraction(value) < Fraction(high) ** 2 or Fraction(result) ** 2 == Fraction(value)
+        assert result > 1e150 or inside, (value, result)
 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rd", "ru"])

@@ -10,6 +10,7 @@ import torch
 import triton
 
 from triton_lab import lazy
+from triton_lab.lazy import known_traces
 
 
 def done() -> lazy.Step:
@@ -180,3 +181,40 @@ def test_torchs_default_dtype_is_part_of_what_is_remembered_of_an_operation() ->
                 assert (whole < 1.0000000001).tolist() == (torch.tensor([1, 2]) < 1.0000000001).tolist()
     finally:
         torch.set_default_dtype(before)
+
+
+def test_a_known_trace_has_the_lines_of_whoever_takes_the_step() -> None:
+    a = floats(4)
+    b = a * 3.0 + 1.0
+    first = done()
+    c = a * 3.0 + 1.0
+    second = done()
+    assert second.hit and first.graph == second.graph and first.trace.form == second.trace.form
+    lines = [{op.origin.line for op in step.graph.ops if op.origin is not None} for step in (first, second)]
+    assert len(lines[0]) == len(lines[1]) == 1 and max(lines[1]) == max(lines[0]) + 2
+    assert b.tolist() == c.tolist() == [4.0] * 4
+
+
+def test_only_so_many_traces_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_traces, "LARGEST", 2)
+    a = floats(4)
+    for factor in (2.0, 3.0, 4.0, 2.0):
+        b = a * factor
+        step = done()
+        assert len(lazy.cache.traces._entries) <= 2 and b.tolist() == [factor] * 4
+    assert step.hit  # the executable is found by its key even so
+
+
+def test_constants_that_are_equal_in_python_make_different_traces() -> None:
+    a = floats(2)
+    for number, found in ((0.0, 1.0), (-0.0, -1.0)):
+        b = (a * number).torch()
+        assert torch.copysign(torch.ones(2), b).tolist() == [found] * 2
+
+
+def test_dead_tensors_on_a_storage_are_dropped() -> None:
+    a = floats(4)
+    views = [a[:2] for _ in range(5)]
+    for _ in range(1000):
+        a.detach()
+    assert a.storage.tensors == [a, *views] and len(a.storage._tensors._references) < 40

@@ -79,7 +79,7 @@ def _scaled(x: Array, short: bool) -> Array:
     here, after = np.full_like(x, coefficients[-1]), np.zeros_like(x)
     for coefficient in coefficients[-2:0:-1]:  # Clenshaw's recurrence
         here, after = twice * here - after + coefficient, here
-    total: Array = (0.5 * twice * here - after + coefficients[0]) / (1.0 + 2.0 * x)
+    total: Array = 0.5 * (0.5 * twice * here - after + coefficients[0]) / (0.5 + x)  # 1 + 2x might overflow
     return total
 
 

@@ -7,7 +7,7 @@
     lab.lazy.report()            # all steps: hits, misses, compiled kernels, times
 
 Read the files in this order: `operations/` (the tensors that the user holds; `operations/torch_queries` gets shapes
-and dtypes from torch) -> `graph` -> `simplification` -> `hashing` -> `compile_cache` -> `fusion` ->
+and dtypes from torch) -> `graph` -> `simplification` -> `hashing` -> `known_traces` -> `compile_cache` -> `fusion` ->
 `placement` (what is written where) -> `codegen/` -> `kernel_sharing` (equal kernels) -> `executable` -> `step`.
 """
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from triton_lab.lazy.executable import StepExecutable
 from triton_lab.lazy.hashing import Ingredients
 from triton_lab.lazy.kernel_sharing import shared
+from triton_lab.lazy.known_traces import KnownTraces
 
 LARGEST = 256  # executables; the least recently used one is evicted
 
@@ -77,6 +78,7 @@ class CompileCache:
         self.hits = 0
         self.misses = 0
         self.ledger = Ledger()
+        self.traces = KnownTraces()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -116,6 +118,7 @@ class CompileCache:
     def clear(self) -> None:
         """Forget all executables and counts."""
         self._entries.clear()
+        self.traces.clear()
         shared.clear()
         self.hits = self.misses = 0
         self.ledger = Ledger()

@@ -6,6 +6,7 @@ operation and rounded after it, as in torch, so that fusion does not change resu
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -95,9 +96,17 @@ def result(name: str, *operands: Spec | Scalar) -> Spec:
     return ask_of_elements(ELEMENTWISE[name].torch, *operands)
 
 
-def computed_in(name: str, *operands: Spec | Scalar) -> torch.dtype:
-    """The common dtype of the operands before the operation (for "where": of its two choices)."""
-    return meeting(*operands) if ELEMENTWISE[name].compares else result(name, *operands)[1]
+def result_and_operands(name: str, *operands: Spec | Scalar) -> tuple[tuple[int, ...], torch.dtype, torch.dtype]:
+    """The shape and dtype of `result`, and the operands' common dtype before it (for "where": of its two choices)."""
+    return _result_and_operands(torch.get_default_dtype(), name, *operands)
+
+
+@functools.lru_cache(maxsize=4096, typed=True)
+def _result_and_operands(
+    _default: torch.dtype, name: str, *operands: Spec | Scalar
+) -> tuple[tuple[int, ...], torch.dtype, torch.dtype]:
+    shape, dtype = result(name, *operands)
+    return shape, dtype, meeting(*operands) if ELEMENTWISE[name].compares else dtype
 
 
 def widens(name: str, dtype: torch.dtype) -> bool:
@@ -120,14 +129,14 @@ def written(name: str, dtype: torch.dtype, operands: list[str]) -> str:
 def constant(number: Scalar, dtype: torch.dtype, name: str) -> Constant:
     """A Python number as an operand of `name`, computed in `dtype`: torch's value for it, in readable form."""
     if dtype == torch.bool:
-        return Constant(str(bool(number)))
+        return Constant.of(str(bool(number)))
     if not dtype.is_floating_point:
-        return Constant(str(int(torch.tensor(number).to(dtype))))  # wraps around, as in torch
+        return Constant.of(str(int(torch.tensor(number).to(dtype))))  # wraps around, as in torch
     if dtype in (torch.float32, torch.float64) and abs(number) < _SURELY_FINITE:
-        return Constant(repr(float(number)))
+        return Constant.of(repr(float(number)))
     if widens(name, dtype):
         dtype = torch.float32
     rounded = float(torch.tensor(float(number), dtype=dtype))
     # The kernel itself rounds to `dtype`, so 0.1 stays 0.1. A number is rounded here only if the kernel could not
     # write it.
-    return Constant(repr(float(number) if math.isfinite(rounded) and dtype not in HALVES else rounded))
+    return Constant.of(repr(float(number) if math.isfinite(rounded) and dtype not in HALVES else rounded))

@@ -8,10 +8,11 @@ share memory with inputs. That is why the donors belong in the cache key.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import linecache
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +79,7 @@ class StepExecutable:
     compiled: tuple[SharedKernel, ...]  # one per kernel; equal kernels of other graphs share it
     fresh: int  # how many of them were compiled for this graph
 
-    @property
+    @functools.cached_property
     def functions(self) -> tuple[Any, ...]:
         """The triton.JITFunction, or the interpreter's substitute, of each kernel."""
         return tuple(compiled.function for compiled in self.compiled)
@@ -88,21 +89,23 @@ class StepExecutable:
         """The source of all generated kernels."""
         return "\n\n".join(kernel.source for kernel in self.kernels)
 
-    @property
+    @functools.cached_property
     def aliases(self) -> dict[int, int]:
         """Output index -> index of the input whose memory it uses."""
         return self.placement.aliases(self.graph)
 
-    @property
+    @functools.cached_property
     def overwritten(self) -> tuple[int, ...]:
         """The indices of the inputs that kernels overwrite, for outputs or for temporaries."""
         inputs = {self.placement.slots[slot].input for kernel in self.kernels for slot in kernel.writes}
         return tuple(sorted(index for index in inputs if index is not None))
 
-    def run(self, inputs: Sequence[torch.Tensor], device: torch.device, graph: Graph) -> list[torch.Tensor]:
+    def run(
+        self, inputs: Sequence[torch.Tensor], device: torch.device, graph: Callable[[], Graph]
+    ) -> list[torch.Tensor]:
         """Run the kernels; returns the memory of each output. Donated inputs may then be overwritten.
 
-        `graph` is the caller's: it is equal to the compiled one, but has the caller's source lines. If a kernel
+        `graph` gives the caller's: it is equal to the compiled one, but has the caller's source lines. If a kernel
         fails, raises StepFailed from its error, after restoring donated memory; if that was too large to copy and
         already written, raises Lost.
         """
@@ -131,7 +134,7 @@ class StepExecutable:
             if gone:
                 raise Lost(gone) from error
             if at is not None and isinstance(error, Exception):
-                raise StepFailed(graph, self.placement.regions[at.region].computes(graph), error) from error
+                raise StepFailed(graph(), self.placement.regions[at.region].computes(self.graph), error) from error
             raise
         return [slots[self.placement.slot_of[output]] for output in self.graph.outputs]
 

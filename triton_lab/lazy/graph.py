@@ -1,9 +1,9 @@
 """The graph in two forms: linked values of the user's program, and numbered plain data.
 
-Tracing builds `LazyValue`s: promises of tensors, linked to their operands. A `Graph` is the same, numbered in
-execution order, without buffers or Python objects: two programs that do the same have equal graphs. Both are
-immutable. There are no in-place operations: writing to a tensor makes a new value, and writing through a view is an
-`update` of the base (`operations/handle` translates them).
+Tracing builds `LazyValue`s: promises of tensors, linked to their operands. A `StepTrace` is the same, numbered in
+execution order, without buffers or Python objects: two programs that do the same have traces of equal form. A `Graph`
+has its operations as objects. All are immutable. There are no in-place operations: writing to a tensor makes a new
+value, and writing through a view is an `update` of the base (`operations/handle` translates them).
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ class Constant:
             return int(self.text)
         except ValueError:
             return float(self.text)
+
+    @classmethod
+    @functools.lru_cache(maxsize=4096)
+    def of(cls, text: str) -> Constant:
+        """The constant of this text, once: the comparison of traces is then one of identities."""
+        return cls(text)
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,7 @@ def here() -> ProgramLine | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)  # never changed, though not frozen: that would double the time of making one
 class LazyValue:
     """A promise of a tensor. `buffer` is set if the value is already computed (op "input").
 
@@ -157,7 +163,7 @@ class Graph:
     ops: tuple[GraphOp, ...]
     outputs: tuple[int, ...]
 
-    @property
+    @functools.cached_property
     def inputs(self) -> tuple[int, ...]:
         """The numbers of the operations that represent buffers, in order: input 0, input 1, ..."""
         return tuple(number for number, op in enumerate(self.ops) if op.name == "input")
@@ -172,42 +178,68 @@ def short(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def number(roots: Iterable[LazyValue]) -> tuple[Graph, tuple[ValueBuffer, ...]]:
-    """The graph that computes `roots`, and the buffer of each of its inputs.
+# An operation of a trace: its name, operands, shape, dtype and attribute.
+TracedOp = tuple[str, tuple[int, ...], tuple[int, ...], torch.dtype, Attribute]
 
-    It does not recurse: a thousand updates in a row make a graph of depth a thousand.
+
+@dataclass(frozen=True, slots=True)
+class StepTrace:
+    """What a step computes, as recorded: operations in execution order, and the numbers of the step's results.
+
+    `form` is equal, and has an equal hash, for programs that do the same; the source lines are in `origins`.
     """
-    ops: list[GraphOp] = []
+
+    form: tuple[tuple[TracedOp, ...], tuple[int, ...]]
+    origins: tuple[ProgramLine | None, ...]
+
+    def graph(self) -> Graph:
+        ops, outputs = self.form
+        return Graph(tuple(GraphOp(*op, origin) for op, origin in zip(ops, self.origins, strict=True)), outputs)
+
+
+def number(roots: Iterable[LazyValue]) -> tuple[StepTrace, tuple[ValueBuffer, ...]]:
+    """The trace that computes `roots`, and the buffer of each of its inputs.
+
+    It does not recurse: a thousand updates in a row make a trace of depth a thousand.
+    """
+    ops: list[TracedOp] = []
+    origins: list[ProgramLine | None] = []
     buffers: list[ValueBuffer] = []
     numbers: dict[int, int] = {}
     input_of: dict[int, int] = {}
     outputs: list[int] = []
 
     def place(value: LazyValue) -> int:
+        origin = value.origin
         if value.buffer is None:
-            operands = tuple(numbers[id(operand)] for operand in value.operands)
-            ops.append(GraphOp(value.op, operands, value.shape, value.dtype, value.attribute, value.origin))
+            operands = tuple([numbers[id(operand)] for operand in value.operands])
+            ops.append((value.op, operands, value.shape, value.dtype, value.attribute))
         elif value.buffer.number not in input_of:
             input_of[value.buffer.number] = len(ops)
             buffers.append(value.buffer)
-            ops.append(GraphOp("input", (), value.shape, value.dtype))
+            ops.append(("input", (), value.shape, value.dtype, None))
+            origin = None
         else:  # a second tensor on the same buffer, perhaps with another shape
             first = input_of[value.buffer.number]
-            if ops[first].shape == value.shape:
+            if ops[first][2] == value.shape:
                 return first
-            ops.append(GraphOp("view", (first,), value.shape, value.dtype, Map.whole(value.shape), value.origin))
+            ops.append(("view", (first,), value.shape, value.dtype, Map.whole(value.shape)))
+        origins.append(origin)
         return len(ops) - 1
 
     for root in roots:
         stack = [root]
         while stack:
             value = stack[-1]
-            waiting = [operand for operand in reversed(value.operands) if id(operand) not in numbers]
-            if id(value) in numbers or not waiting:
+            if id(value) in numbers:
                 stack.pop()
-                if id(value) not in numbers:
-                    numbers[id(value)] = place(value)
-            else:
-                stack.extend(waiting)
+                continue
+            before = len(stack)
+            for operand in reversed(value.operands):
+                if id(operand) not in numbers:
+                    stack.append(operand)
+            if len(stack) == before:
+                stack.pop()
+                numbers[id(value)] = place(value)
         outputs.append(numbers[id(root)])
-    return Graph(tuple(ops), tuple(outputs)), tuple(buffers)
+    return StepTrace((tuple(ops), tuple(outputs)), tuple(origins)), tuple(buffers)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import torch
 
@@ -37,6 +37,7 @@ class Map:
     offset: int = 0
 
     @classmethod
+    @lru_cache(maxsize=1024)
     def whole(cls, shape: tuple[int, ...]) -> Map:
         """The map of every element of a contiguous base of this shape, in order."""
         return cls(shape, row_major(shape))

@@ -1,18 +1,19 @@
 """Steps: compute everything that was recorded so far.
 
-In this order: number and simplify the graph; decide the donors; hash the graph with its donors; look in the cache;
-compile on a miss; run the executable; put the pending tensors on their new buffers. Until that last action, no tensor
-changes.
+In this order: number and simplify the graph; decide the donors; hash the graph with its donors (`known_traces`
+remembers all of that); look in the cache; compile on a miss; run the executable; put the pending tensors on their new
+buffers. Until that last action, no tensor changes.
 """
 
 from __future__ import annotations
 
 import copyreg
+import functools
 import itertools
 import sys
 import time
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +24,8 @@ from triton_lab.lazy import storage as devices
 from triton_lab.lazy.buffer import Gone, ValueBuffer, place_of
 from triton_lab.lazy.compile_cache import Nearest, cache
 from triton_lab.lazy.executable import Lost, StepExecutable, StepFailed, compile_graph
-from triton_lab.lazy.graph import Graph, LazyValue, number
-from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
+from triton_lab.lazy.graph import Graph, LazyValue, StepTrace, number
+from triton_lab.lazy.hashing import Ingredients, donors_included
 from triton_lab.lazy.simplification import simplify
 from triton_lab.lazy.storage import Storage, live, lock, restored
 from triton_lab.localization import _
@@ -51,8 +52,7 @@ class Step:
     """The record of a step. It keeps no buffer alive."""
 
     number: int
-    traced: Graph
-    graph: Graph
+    trace: StepTrace
     ingredients: Ingredients
     key: str
     donors: tuple[int, ...]
@@ -64,6 +64,16 @@ class Step:
     after: tuple[BufferState, ...]  # the inputs that are still in use, then the outputs
     seconds: float  # the time of the kernels
     compile_seconds: float  # seconds, 0 after a hit
+
+    @functools.cached_property
+    def traced(self) -> Graph:
+        """The graph as it was recorded."""
+        return self.trace.graph()
+
+    @functools.cached_property
+    def graph(self) -> Graph:
+        """The simplified graph."""
+        return simplify(self.traced)[0]
 
     @property
     def stale(self) -> bool:
@@ -123,6 +133,8 @@ copyreg.pickle(Storage, _reduced)
 def _leave_out(failed: Iterable[int], graph: Graph, pending: list[Storage]) -> None:
     """Leave out of later steps the storages that need one of these operations."""
     spoilt = set(failed)
+    if not spoilt:
+        return
     for number_, op in enumerate(graph.ops):
         if spoilt.intersection(op.operands):
             spoilt.add(number_)
@@ -132,18 +144,22 @@ def _leave_out(failed: Iterable[int], graph: Graph, pending: list[Storage]) -> N
 
 
 def _step(pending: list[Storage], storages: list[Storage], place: torch.device) -> Step:
-    traced, every = number(storage.value for storage in pending)
-    graph, kept = simplify(traced)
-    buffers = [every[index] for index in kept]
+    trace, every = number(storage.value for storage in pending)
+    known = cache.traces.find(trace)
+    graph = known.graph  # its lines may be those of an earlier step
+    buffers = [every[index] for index in known.kept]
+
+    def own() -> Graph:
+        return simplify(trace.graph())[0]
+
     gone = [number_ for number_, buffer in zip(graph.inputs, buffers, strict=True) if buffer.memory is None]
     _leave_out(gone, graph, pending)
     inputs = [buffer.read() for buffer in buffers]
     seen_by = _seen_by(graph, buffers, pending, storages)
 
-    donors = _donors(graph, {index for index, names in enumerate(seen_by) if names})
-    recipe = ingredients(graph, donors, f"{devices.target()} on {place}")
-    included = donors_included()
-    key = recipe.key(included)
+    donors = known.donors({index for index, names in enumerate(seen_by) if names})
+    target, included = f"{devices.target()} on {place}", donors_included()
+    recipe, key = known.recipe(donors, target), known.key(donors, target, included)
     executable = cache.find(key)
     hit = executable is not None
     nearest = None if hit else cache.nearest(recipe, included)
@@ -151,7 +167,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
     if executable is None:
         try:
             with progress_callback.sign():
-                executable = compile_graph(graph, recipe, donors, place)
+                executable = compile_graph(own(), recipe, donors, place)
         except StepFailed as failure:
             _leave_out(failure.operations, graph, pending)
             raise
@@ -161,7 +177,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
     before = tuple(_sight(f"in{i}", buffer, seen_by[i]) for i, buffer in enumerate(buffers))
     began = time.perf_counter()
     try:
-        memories = executable.run(inputs, place, graph)
+        memories = executable.run(inputs, place, own)
     except StepFailed as failure:
         _leave_out(failure.operations, graph, pending)
         raise
@@ -181,7 +197,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
         *(_sight(f"out{i}", buffer, names) for i, (buffer, names) in made.items()),
     )
     return Step(
-        next(_numbers), traced, graph, recipe, key, donors, included, hit, nearest, executable, before, after,
+        next(_numbers), trace, recipe, key, donors, included, hit, nearest, executable, before, after,
         seconds, compiling,
     )  # fmt: skip
 
@@ -239,7 +255,7 @@ def _settle(
 
 
 def _named(storage: Storage) -> str | None:
-    known = [tensor.known_as for tensor in storage.tensors.values() if tensor.known_as]
+    known = [tensor.known_as for tensor in storage.tensors if tensor.known_as]
     return known[0] if known else None
 
 
@@ -255,8 +271,9 @@ def _find_names(storages: list[Storage]) -> None:
     Locals of functions are left alone: asking Python for them would keep them alive, and a tensor that is alive
     is never donated.
     """
-    holders = {id(tensor): tensor for storage in storages for tensor in storage.tensors.values()}
-    for space in (sys.modules["__main__"].__dict__, _caller_globals()):
+    spaces = {id(space): space for space in (sys.modules["__main__"].__dict__, _caller_globals())}
+    holders = {id(tensor): tensor for storage in storages for tensor in storage.tensors}
+    for space in spaces.values():
         for name, value in list(space.items()):
             found = holders.get(id(value))
             if found is not None and not name.startswith("_"):
@@ -268,19 +285,3 @@ def _caller_globals() -> dict[str, object]:
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("triton_lab.lazy"):
         frame = frame.f_back
     return frame.f_globals
-
-
-def _donors(graph: Graph, visible: Collection[int]) -> tuple[int, ...]:
-    """The indices of the donated inputs: not `visible` after the step, and with the size of an output.
-
-    `visible` holds the indices of inputs that a live tensor still uses. Buffers are flat, so an output fits if it has
-    as many elements of the same dtype, whatever its shape. Whether the compiler uses the permission is decided later
-    (`placement`). A graph with it and one without it are two graphs, so it is decided before the graph is hashed.
-    """
-    computed = {output for output in graph.outputs if graph.ops[output].name != "input"}
-    room = {(graph.ops[output].numel, graph.ops[output].dtype) for output in computed}
-    return tuple(
-        index
-        for index, number in enumerate(graph.inputs)
-        if index not in visible and (graph.ops[number].numel, graph.ops[number].dtype) in room
-    )

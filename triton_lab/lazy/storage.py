@@ -12,7 +12,7 @@ import itertools
 import math
 import threading
 import weakref
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 import triton
@@ -22,7 +22,6 @@ from triton_lab.lazy.buffer import ValueBuffer, allocate
 from triton_lab.lazy.graph import LazyValue, kept
 
 _numbers = itertools.count()
-_live: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
 lock = threading.RLock()  # one step at a time (a tensor itself belongs to one thread)
 
 
@@ -41,6 +40,37 @@ class Looking(Protocol):
     def label(self) -> str: ...
 
 
+T = TypeVar("T")
+
+
+class _Living(Generic[T]):
+    """Objects that are forgotten when nobody else holds them any more, the oldest first.
+
+    A dead one is dropped before the list doubles: unlike in a dictionary of weak references, its end costs nothing.
+    """
+
+    __slots__ = ("_most", "_references")
+
+    def __init__(self) -> None:
+        self._references: list[weakref.ref[T]] = []
+        self._most = 8
+
+    def add(self, one: T) -> None:
+        if len(self._references) >= self._most:
+            self._references = [each for each in self._references if each() is not None]
+            self._most = max(8, 2 * len(self._references))
+        self._references.append(weakref.ref(one))
+
+    def clear(self) -> None:
+        self._references.clear()
+
+    def all(self) -> list[T]:
+        return [one for each in self._references if (one := each()) is not None]
+
+
+_live: _Living[Storage] = _Living()
+
+
 class Storage:
     """A slot for a value, and the tensors that use it."""
 
@@ -49,13 +79,22 @@ class Storage:
         self.device = device
         self.number = next(_numbers)
         self.failed: LazyValue | None = None  # the value that a step could not compute
-        self.tensors: weakref.WeakValueDictionary[int, Looking] = weakref.WeakValueDictionary()
+        self._tensors: _Living[Looking] = _Living()
         with lock:
-            _live[self.number] = self
+            _live.add(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
         """Another slot for the same value, which is copied when one of the two is written."""
         return Storage(self.value, self.device)
+
+    @property
+    def tensors(self) -> list[Looking]:
+        """The living tensors on this storage, the oldest first."""
+        return self._tensors.all()
+
+    def add(self, tensor: Looking) -> None:
+        """Note that a tensor uses this storage, as long as it lives."""
+        self._tensors.add(tensor)
 
     @property
     def numel(self) -> int:
@@ -78,7 +117,7 @@ class Storage:
 
     def names(self) -> tuple[str, ...]:
         """The names of the tensors on this storage, the oldest first."""
-        return tuple(tensor.label for _, tensor in sorted(self.tensors.items()))
+        return tuple(tensor.label for tensor in self.tensors)
 
 
 def restored(values: torch.Tensor, shape: tuple[int, ...], device: torch.device) -> Storage:
@@ -90,7 +129,7 @@ def restored(values: torch.Tensor, shape: tuple[int, ...], device: torch.device)
 
 def live() -> list[Storage]:
     """Every storage with a living tensor, the oldest first."""
-    return [storage for _, storage in sorted(_live.items())]
+    return _live.all()
 
 
 def target() -> str:

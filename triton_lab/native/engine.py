@@ -101,8 +101,8 @@ def chosen(machine: Machine, trial: bool = False, left: Left | None = None) -> C
     run = functools.partial(_on_native, machine, kernel, variant, built, regions, left)
     if machine.access_observer is None:
         return run
-    # Programs that share memory run in another order on NumPy, and so may a replay.
-    if built.made.transaction or not variant.is_apart(machine, regions, True):
+    # Programs that share memory run in another order on NumPy, and so may a replay; sums by atomics do not.
+    if built.made.transaction or not variant.is_apart(machine, regions, True, besides_sums=True):
         return functools.partial(_on_numpy, machine, "it is recorded", None, left)
     return functools.partial(_observed, machine, run, kernel)
 
@@ -221,7 +221,7 @@ class _Variant:
         self._final = False
         self._handed = 0
         self.falls = RollbackCounts()
-        self._footprints: Footprints | None = None
+        self._footprints: dict[bool, Footprints] = {}  # by whether they leave out sums
         self._lock = threading.Lock()
 
     def ask(self, executable: Executable, seconds: float) -> None:
@@ -273,17 +273,18 @@ class _Variant:
                 self.built = built.kept(executable.plan, built.host_signature(self.groups))
                 self._final = self.built is not None
 
-    def is_apart(self, machine: Machine, regions: Regions, at_once: bool) -> bool:
+    def is_apart(self, machine: Machine, regions: Regions, at_once: bool, besides_sums: bool = False) -> bool:
         """Whether no program of the launch touches what another one writes; False if that is unknown.
 
-        See `Footprints.are_apart`.
+        See `Footprints.are_apart`; ``besides_sums``: apart from sums by atomics, see `outline`.
         """
         from triton_lab.native.analysis.launch_footprint import Footprints
 
         try:
-            if self._footprints is None:
-                self._footprints = Footprints(machine.executable.plan, self.groups)
-            return self._footprints.are_apart(machine, regions, at_once)
+            if besides_sums not in self._footprints:
+                made = Footprints(machine.executable.plan, self.groups, besides_sums)
+                self._footprints.setdefault(besides_sums, made)
+            return self._footprints[besides_sums].are_apart(machine, regions, at_once)
         except Exception:  # our own error, which need not stop the launch: one thread can run it
             if os.environ.get("TRITON_LAB_RAISE"):
                 raise
@@ -291,7 +292,8 @@ class _Variant:
 
     def was_apart(self, grid: tuple[int, int, int], place: Callable[[int], int]) -> bool | None:
         """The result of `is_apart` for a similar launch; None if there is none yet. See `Footprints.known`."""
-        return None if self._footprints is None else self._footprints.known(grid, place)
+        known = self._footprints.get(False)
+        return None if known is None else known.known(grid, place)
 
     def ended(self, handed: int, engine: Engine) -> None:
         """Record the end of a launch, of which NumPy ran ``handed`` programs."""

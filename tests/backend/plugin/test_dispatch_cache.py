@@ -80,8 +80,9 @@ def compared() -> Iterator[list[bool]]:
             assert arguments[0] == native_launch.packed(whole.arguments)
             assert mine is variant and built is variant.built
             assert told == native_launch._table(whole, built, regions)
-            if variant._footprints is not None and variant._footprints._outline is not None:
-                outline = variant._footprints._outline
+            found = variant._footprints.get(False)
+            if found is not None and found._outline is not None:
+                outline = found._outline
                 assert tuple(map(place, outline.arguments)) == _place(outline, whole, regions)
 
         return run

@@ -171,3 +171,100 @@ def test_a_repeated_launch_that_strays_is_stopped() -> None:
     with lab.limits(engine="native"), lab.record() as launches, pytest.raises(KernelError):
         added[(5,)](x, x, short, 5000, BLOCK=1024)
     assert [found.kind for found in launches[0].findings] == ["out-of-bounds"]
+
+
+# Sums by atomics: kernels of an x, a table and an out.
+
+
+@triton.jit
+def into_bins(x, table, out, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(out + i % 5, tl.load(x + i, mask=i < 900), mask=i < 900)
+
+
+@triton.jit
+def into_one(x, table, out, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(out, tl.max(tl.load(x + i, mask=i < 900, other=0.0)))
+
+
+@triton.jit
+def for_some(x, table, out, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if tl.program_id(0) % 3 != 1:
+        tl.atomic_add(out + tl.zeros_like(i), tl.load(x + i, mask=i < 900, other=0.0))
+
+
+@triton.jit
+def counts(x, table, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    for k in range(3):
+        tl.atomic_add(table + (i + k) % 4, i * k)
+    tl.atomic_max(out.to(tl.pointer_type(tl.int32)), tl.program_id(0))
+
+
+@pytest.mark.parametrize("kernel", [into_bins, into_one, for_some, counts])
+@pytest.mark.parametrize("strange", [1.0, float("inf")])
+def test_sums_by_atomics_are_recorded_in_machine_code(kernel: Any, strange: float) -> None:
+    x = torch.randn(1024, generator=torch.Generator().manual_seed(0))
+    x[17] = strange
+    launches, results = {}, {}
+    for on in ("native", "native", "numpy"):
+        table, out = torch.zeros(8, dtype=torch.int32), torch.zeros(8)
+        (launches[on],) = recorded(lambda table=table, out=out: kernel[(8,)](x, table, out, BLOCK=128), on)
+        if on == "native":
+            assert engine.lately[-1].engine == "native", engine.lately[-1]
+        results[on] = table, out.view(torch.int32)
+    native, numpy = launches["native"], launches["numpy"]
+    assert same_accesses(native, numpy) and told(native) == told(numpy)
+    assert native.tape.strange == numpy.tape.strange
+    assert bool(native.tape.strange) == (strange != 1.0 and kernel is not counts)
+    assert all(map(torch.equal, results["native"], results["numpy"]))
+    assert results["native"][1].any()
+
+
+@triton.jit
+def with_result(x, table, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + tl.program_id(0) * BLOCK + i, tl.atomic_add(out + i % 5, 1.0))
+
+
+@triton.jit
+def floats_in_a_loop(x, table, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    for k in range(3):
+        tl.atomic_add(out + i % 5, tl.load(x + i) * k)
+
+
+@triton.jit
+def by_two(x, table, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.atomic_add(out + i % 5, tl.load(x + i))
+    tl.atomic_add(out + i % 3, tl.load(x + i))
+
+
+@triton.jit
+def and_a_load(x, table, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.atomic_add(out + i % 5, tl.load(out + i % 7))
+
+
+@triton.jit
+def exchanged(x, table, out, BLOCK: tl.constexpr):
+    tl.atomic_xchg(table, tl.program_id(0))
+
+
+@triton.jit
+def to_loaded_places(x, table, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.atomic_add(out + tl.load(table + i % 8), 1.0)
+
+
+@pytest.mark.parametrize(
+    "kernel", [with_result, floats_in_a_loop, by_two, and_a_load, exchanged, to_loaded_places], ids=str
+)
+def test_atomics_whose_order_counts_are_recorded_on_numpy(kernel: Any) -> None:
+    x, table, out = torch.randn(1024), torch.zeros(8, dtype=torch.int32), torch.zeros(8)
+    for _ in range(2):
+        recorded(lambda: kernel[(8,)](x, table, out, BLOCK=128), "native")
+        assert engine.lately[-1].engine == "numpy"

@@ -222,6 +222,17 @@ def lookup(call: LaunchCall, limits: Limits) -> Ready | None:
     return None if pattern is None else functools.partial(_run, call, limits, again, pattern, arguments)
 
 
+@functools.cache
+def _modules() -> tuple[Any, Any]:
+    """What runs machine code, imported with the first launch of it. An import statement would take a microsecond each
+    time.
+    """
+    from triton_lab.native.runtime import native_launch
+    from triton_lab.native.threads import work_queue
+
+    return native_launch, work_queue
+
+
 def _run(
     call: LaunchCall,
     limits: Limits,
@@ -232,9 +243,7 @@ def _run(
     machine: Callable[[], Machine],
 ) -> None:
     """Raises KernelError."""
-    from triton_lab.native.runtime import native_launch
-    from triton_lab.native.threads import work_queue
-
+    native_launch, work_queue = _modules()
     packed, runs, inside = arguments
     executable, grid = call.executable, call.grid
     variant, built = pattern.variant, pattern.built

@@ -169,8 +169,10 @@ class Recorders:
         alone = getattr(self._here, "alone", None)
         if alone is not None:
             return [alone]
+        if not self._all or self.ours:
+            return []
         apart = getattr(self._here, "apart", ())
-        return [] if self.ours else [one for one in self._all if one not in apart]
+        return [one for one in self._all if one not in apart]
 
     @property
     def ours(self) -> bool:

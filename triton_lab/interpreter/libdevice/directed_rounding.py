@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,16 +24,19 @@ _F64 = np.dtype(np.float64)
 _WHOLE: dict[str, np.ufunc] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 
 
-def _finite(result: Array, error: Array) -> Array:
-    return np.where(np.isfinite(result) & np.isfinite(error), error, 0.0)
+def _with_ends(result: Array, error: Array, *operands: Array) -> tuple[Array, Array]:
+    """The error of an overflow put in; what comes from an infinite operand is exact."""
+    finite = functools.reduce(np.logical_and, map(np.isfinite, operands))
+    known = np.where(np.isfinite(error), error, 0.0)
+    return result, np.where(finite, np.where(np.isinf(result), -result, known), 0.0)
 
 
-# For each operation on float64: the rounded result, and a number with the sign of its error.
+# For each operation on float64: the rounded result, and a number with the sign of its error. It is computed from the
+# operands' fractions, where nothing overflows or underflows.
 
 
 def _add(a: Array, b: Array) -> tuple[Array, Array]:
-    total, error = two_sum(a, b)
-    return total, _finite(total, error)
+    return _with_ends(*two_sum(a, b), a, b)
 
 
 def _subtract(a: Array, b: Array) -> tuple[Array, Array]:
@@ -40,13 +44,18 @@ def _subtract(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _multiply(a: Array, b: Array) -> tuple[Array, Array]:
-    return two_product(a, b)
+    result = a * b
+    (one, m), (other, n) = np.frexp(a), np.frexp(b)
+    high, low = two_product(one, other)
+    return _with_ends(result, (high - np.ldexp(result, -(m + n))) + low, a, b)
 
 
 def _divide(a: Array, b: Array) -> tuple[Array, Array]:
-    quotient = a / b
-    rest = multiply_add(-quotient, b, a)
-    return quotient, _finite(quotient, rest * np.sign(b))
+    result = a / b
+    (one, m), (other, n) = np.frexp(a), np.frexp(b)
+    rest = multiply_add(-np.ldexp(result, n - m), other, one) * np.sign(b)
+    result, error = _with_ends(result, rest, a, b)
+    return result, np.where(b == 0, 0.0, error)
 
 
 def _reciprocal(a: Array) -> tuple[Array, Array]:
@@ -55,15 +64,18 @@ def _reciprocal(a: Array) -> tuple[Array, Array]:
 
 def _root(a: Array) -> tuple[Array, Array]:
     root = np.sqrt(a)
-    return root, _finite(root, multiply_add(-root, root, a))
+    tiny = a < 2.0**-500
+    up, square = np.where(tiny, root * 2.0**300, root), np.where(tiny, a * 2.0**600, a)
+    return _with_ends(root, multiply_add(-up, up, square), a)
 
 
 def _fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     result = multiply_add(a, b, c)
-    high, low = two_product(a, b)
+    (one, m), (other, n) = np.frexp(a), np.frexp(b)
+    half = (m + n) // 2  # for each factor, so that none is so great that its error is lost
+    high, low = two_product(np.ldexp(one, half), np.ldexp(other, m + n - half))
     inner, inner_error = two_sum(high, -result)
-    rest = (inner + c) + (inner_error + low)
-    return result, _finite(result, rest)
+    return _with_ends(result, (inner + c) + (inner_error + low), a, b, c)
 
 
 _ARITHMETIC: dict[str, Callable[..., tuple[Array, Array]]] = {

@@ -94,8 +94,9 @@ class Tape(Watcher):
         events = self.events.get(op.index, [])
         if dtype.kind in "iub" or not (events or self.dropped):
             return
-        # Of several values in one place only the last is left, and those that were dropped are not found.
-        is_known = is_last and not self.dropped and self._are_apart(op, dtype)
+        # Of several values in one place only the last is left, but a sum that has met infinity or NaN keeps it. Those
+        # that were dropped are not found.
+        is_known = not self.dropped and (effects.updates(op) or (is_last and self._are_apart(op, dtype)))
         if not is_known or not left_finite(op.index, events, self.shared, reachable, dtype):
             self.strange.add(op.index)
 

@@ -36,9 +36,21 @@ def left_finite(
     found = (
         piece
         for event in events
+        if not _is_span_finite(event, reachable, dtype)
         for piece in pieces_of(reachable, event.pointer, event.mask, dtype, event.shape, "store")
     )
     return all(bool(finite(piece.view[piece.index]).all()) for piece in found)
+
+
+def _is_span_finite(event: AccessEvent, reachable: Reachable, dtype: np.dtype[Any]) -> bool:
+    """Whether lanes on few places have only finite elements around: then no lane needs to be looked at."""
+    pointer = event.pointer
+    if isinstance(pointer, AffineBlock) or not pointer.size:
+        return False
+    low, high = int(pointer.min()), int(pointer.max()) + dtype.itemsize
+    if (high - low) % dtype.itemsize or high - low > pointer.size * dtype.itemsize:
+        return False
+    return reachable.find(low, high) is not None and _is_finite(reachable, dtype, low, high)
 
 
 def _is_finite(reachable: Reachable, dtype: np.dtype[Any], start: int, stop: int) -> bool:

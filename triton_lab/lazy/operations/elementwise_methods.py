@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from triton_lab.lazy import elementwise_table
-from triton_lab.lazy.graph import LazyValue, short
+from triton_lab.lazy.graph import LazyValue, here, short
 from triton_lab.lazy.operations.handle import Handle, storage_of
 from triton_lab.lazy.operations.torch_queries import Scalar, Spec, ask_of_elements
 from triton_lab.localization import _
@@ -27,22 +27,41 @@ def trace(name: str, *operands: Operand) -> LazyValue:
     Raises torch's own errors for shapes and dtypes that do not fit, TypeError for an operand that is no tensor or
     number.
     """
-    near = next((operand for operand in operands if isinstance(operand, Handle)), None)
-    taken = [_operand(name, operand, near) for operand in operands]
+    near = None
+    for operand in operands:
+        if isinstance(operand, Handle):
+            near = operand
+            break
+    taken = [operand if operand is near else _operand(name, operand, near) for operand in operands]
     specs = [operand.spec if isinstance(operand, Handle) else operand for operand in taken]
-    with refusing(name, *specs):
-        shape, dtype = elementwise_table.result(name, *specs)
-        meets = elementwise_table.computed_in(name, *specs)
+    try:
+        shape, dtype, meets = elementwise_table.result_and_operands(name, *specs)
+    except _REFUSALS as error:
+        raise _refused(error, name, specs) from None
+    origin = here()
     if 0 in shape:  # for empty tensors, torch accepts operations that it could not compute
-        return LazyValue("constant", (), shape, dtype, elementwise_table.constant(0, dtype, name))
+        return LazyValue("constant", (), shape, dtype, elementwise_table.constant(0, dtype, name), None, origin)
     values = []
     for position, operand in enumerate(taken):
         if isinstance(operand, Handle):
             wanted = torch.bool if name == "where" and position == 0 else meets
             values.append(cast(operand._read(shape), wanted))
         else:
-            values.append(LazyValue("constant", (), (), meets, elementwise_table.constant(operand, meets, name)))
-    return LazyValue(name, tuple(values), shape, dtype)
+            number = elementwise_table.constant(operand, meets, name)
+            values.append(LazyValue("constant", (), (), meets, number, None, origin))
+    return LazyValue(name, tuple(values), shape, dtype, None, None, origin)
+
+
+_REFUSALS = (RuntimeError, TypeError, NotImplementedError, IndexError, ValueError)
+
+
+def _refused(error: BaseException, name: str, operands: Sequence[Spec | Scalar]) -> BaseException:
+    """torch's error, with the operation and its operands before it."""
+    return type(error)(
+        _("{name} of {operands}: {error}").format(
+            name=name, operands=" and ".join(map(described, operands)), error=error
+        )
+    )
 
 
 @contextlib.contextmanager
@@ -50,12 +69,8 @@ def refusing(name: str, *operands: Spec | Scalar) -> Iterator[None]:
     """Prefix torch's error, if one is raised inside, with the operation and its operands."""
     try:
         yield
-    except (RuntimeError, TypeError, NotImplementedError, IndexError, ValueError) as error:
-        raise type(error)(
-            _("{name} of {operands}: {error}").format(
-                name=name, operands=" and ".join(map(described, operands)), error=error
-            )
-        ) from None
+    except _REFUSALS as error:
+        raise _refused(error, name, operands) from None
 
 
 def cast(value: LazyValue, dtype: torch.dtype) -> LazyValue:
@@ -66,8 +81,6 @@ def cast(value: LazyValue, dtype: torch.dtype) -> LazyValue:
 def _operand(name: str, operand: Operand, near: Handle | None) -> Handle | Scalar:
     if isinstance(operand, np.generic):
         operand = operand.item()
-    if isinstance(operand, torch.Tensor | np.ndarray):
-        return Handle(*storage_of(operand, None, None if near is None else near.device, None))
     if isinstance(operand, Handle):
         if near is not None and operand.device != near.device:
             raise RuntimeError(
@@ -78,6 +91,8 @@ def _operand(name: str, operand: Operand, near: Handle | None) -> Handle | Scala
         return operand
     if isinstance(operand, bool | int | float):
         return operand
+    if isinstance(operand, torch.Tensor | np.ndarray):
+        return Handle(*storage_of(operand, None, None if near is None else near.device, None))
     raise TypeError(_("{name} takes tensors and numbers, not {type}").format(name=name, type=type(operand).__name__))
 
 

@@ -8,7 +8,6 @@ operations ("functionalisation"): below this file no value is written twice.
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
@@ -31,7 +30,6 @@ DTYPES = (
     torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
     torch.float16, torch.bfloat16, torch.float32, torch.float64,
 )  # fmt: skip
-_numbers = itertools.count()
 
 
 class Handle:
@@ -42,8 +40,7 @@ class Handle:
         self.map = view
         self.name = name
         self.variable: str | None = None  # the global variable that holds it (`variable_names`)
-        self.number = next(_numbers)
-        storage.tensors[self.number] = self
+        storage.add(self)
 
     # -- properties ---------------------------------------------------------------------------------------------
 
@@ -66,7 +63,7 @@ class Handle:
     @property
     def spec(self) -> Spec:
         """Shape and dtype, as `torch_queries` passes them to torch."""
-        return self.map.shape, self.dtype
+        return self.map.shape, self.storage.value.dtype
 
     @property
     def label(self) -> str:
@@ -147,7 +144,8 @@ class Handle:
 
     def _read(self, shape: tuple[int, ...] | None = None) -> LazyValue:
         """This tensor's present value, broadcast to `shape`."""
-        seen = self.map if shape is None or shape == self.shape else Map.of(self.map.twin().expand(shape))
+        own = self.map
+        seen = own if shape is None or shape == own.shape else Map.of(own.twin().expand(shape))
         base = self.storage.value
         if seen.shape == base.shape and seen.covers(self.storage.numel):
             return base

@@ -8,6 +8,7 @@ the access. The NumPy engine runs the result very quickly: see `launch_footprint
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -21,6 +22,7 @@ from triton_lab.ir.plan import Block, Function, Region, Successor
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import BRANCHES, HANDS_ON, Value, decisive
 from triton_lab.native.analysis.inlining import flattened
+from triton_lab.native.analysis.unordered_sums import atomic_sums
 from triton_lab.native.llvm.element_types import width_of
 
 Groups: TypeAlias = "Iterable[tuple[int, tuple[int, ...]]]"
@@ -48,14 +50,19 @@ class Outline:
     arguments: tuple[int, ...]
 
 
-def outline(plan: Plan, groups: Groups) -> Outline | None:
+def outline(plan: Plan, groups: Groups, besides_sums: bool = False) -> Outline | None:
     """The outline of ``plan``; ``groups`` are those of its `Signature`.
 
     None if addresses depend on memory, or if programs must run one after another: those with atomics.
+    ``besides_sums``: without atomics that may run in any batches, each the only access to its memory.
     """
     function = flattened(plan)
     accesses = [op for op in function.walk() if is_access(op)]
     group = _joined(groups)
+    if besides_sums:
+        alone = Counter(group.get(op.index) for op in accesses)
+        sums = {op for op in atomic_sums(function) if op.index in group and alone[group[op.index]] == 1}
+        accesses = [op for op in accesses if op not in sums]
     # An access to any memory may only read memory that no other access writes.
     written = {group.get(op.index) for op in accesses if writes(op)}
     shared = {op: group[op.index] for op in accesses if op.index in group and group[op.index] in written}
@@ -67,15 +74,15 @@ def outline(plan: Plan, groups: Groups) -> Outline | None:
 
 
 def whole_outline(plan: Plan) -> Outline | None:
-    """The outline of ``plan`` with all of its loads and stores and their masks, in the order in which they run.
+    """The outline of ``plan`` with all of its accesses and their masks, in the order in which they run.
 
-    None if an address, a mask or a branch depends on memory, or if more than plain loads, stores and arithmetic runs:
-    calls, atomics, barriers, descriptors, assertions and output.
+    None if an address, a mask or a branch depends on memory, or if more than plain loads, stores, sums by atomics and
+    arithmetic runs: calls, other atomics, barriers, descriptors, assertions and output.
     """
     if len(plan.functions) > 1 or any(traits.of(op.name).kind in (Kind.ORDERS, Kind.REPORTS) for op in plan.walk()):
         return None
-    accesses = [op for op in plan.kernel.walk() if is_access(op)]
-    if not accesses or not all(ACCESSES[op.name].plain for op in accesses):
+    accesses, sums = [op for op in plan.kernel.walk() if is_access(op)], atomic_sums(plan.kernel)
+    if not accesses or not all(ACCESSES[op.name].plain or op in sums for op in accesses):
         return None
     return _Outlining(plan.kernel, dict.fromkeys(accesses, 0)).outline(masks=True)
 

@@ -80,10 +80,13 @@ def _lanes_of(frame: Frame, op: Op, size: int) -> tuple[AffineBlock | Array, Mas
 
 
 class Footprints:
-    """Which memory the programs of a kernel's launches touch; ``groups`` are those of its `Signature`."""
+    """Which memory the programs of a kernel's launches touch.
 
-    def __init__(self, plan: Plan, groups: Groups) -> None:
-        self._outline = outline(plan, groups)
+    ``groups`` are those of its `Signature`; ``besides_sums``: see `outline`.
+    """
+
+    def __init__(self, plan: Plan, groups: Groups, besides_sums: bool = False) -> None:
+        self._outline = outline(plan, groups, besides_sums)
         # None: requested once, not computed yet.
         self._known: dict[object, bool | None] = {}
 

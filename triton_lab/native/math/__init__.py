@@ -1,4 +1,4 @@
-"""Elementary functions, written out in LLVM IR: the generated function calls nothing.
+"""Elementary functions, written out in LLVM IR; `library_calls` has those for which the C library is called.
 
 They need a processor with a fused multiply-add and instructions that round to whole numbers. On others, LLVM calls the
 C library for these.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeVar
 
 from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomial
@@ -88,7 +89,7 @@ class Pair:
         return Pair(*two_sum(a, b))
 
     def product_of(self, a: LaneArithmetic, b: LaneArithmetic) -> Pair:
-        return Pair(*_two_product(a, b))
+        return Pair(*two_product(a, b))
 
     def __add__(self, other: Pair) -> Pair:
         high, low = two_sum(self.high, other.high)
@@ -103,7 +104,7 @@ class Pair:
         return Pair(-self.high, -self.low)
 
     def __mul__(self, other: Pair) -> Pair:
-        high, low = _two_product(self.high, other.high)
+        high, low = two_product(self.high, other.high)
         low = fma(self.high, other.low, fma(self.low, other.high, low))
         return Pair(*_quick_two_sum(high, low))
 
@@ -150,6 +151,27 @@ def with_terms(x: N, leading: Sequence[RealConstant], rest: Sequence[float]) -> 
     return total
 
 
+def chebyshev(twice: N, leading: Sequence[RealConstant], rest: Sequence[float]) -> N:
+    """``c[0] + c[1] T1(s) + c[2] T2(s) + ...`` by Clenshaw's recurrence, for ``twice = 2 s`` and ``|s| <= 1``.
+
+    The coefficients are ``leading``, which are exact, and then ``rest``: plain float64, so small that their rounding
+    errors do not count.
+    """
+    here, after = twice.high.of(rest[-1]), twice.high.of(0.0)
+    for coefficient in rest[-2::-1]:
+        here, after = fma(twice.high, here, coefficient - after), here
+    total, before = twice.of(here), twice.of(after)
+    for exact in leading[:0:-1]:
+        total, before = twice * total + (twice.of(exact) - before), total
+    return (twice * total).times(0.5) + (twice.of(leading[0]) - before)
+
+
+def exact(value: Fraction) -> RealConstant:
+    """A fraction to twice float64's digits."""
+    high = float(value)
+    return RealConstant(high, float(value - Fraction(high)))
+
+
 def two_sum(a: LaneArithmetic, b: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
     total = a + b
     part = total - a
@@ -162,6 +184,6 @@ def _quick_two_sum(a: LaneArithmetic, b: LaneArithmetic) -> tuple[LaneArithmetic
     return total, b - (total - a)
 
 
-def _two_product(a: LaneArithmetic, b: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
+def two_product(a: LaneArithmetic, b: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
     product = a * b
     return product, fma(a, b, -product)

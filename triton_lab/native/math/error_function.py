@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from triton_lab.interpreter.error_functions import CENTRE, CHEBYSHEV
 from triton_lab.native.math import powers
-from triton_lab.native.math.double_double import N, RealConstant, with_terms
-from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomial
+from triton_lab.native.math.double_double import N, Plain, RealConstant, chebyshev, with_terms
+from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomial, power_of_two
 
 # Coefficients of erf(x) / x - 1 in x**2 for |x| < 0.9, and of erfc(x) from there to 4, in x minus the middle. Fitted
 # like those of `exponential`, to 2**-29.
@@ -47,39 +48,74 @@ _LEADING = (
 )
 _REST = tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(5, 23))
 _MIDDLE = 1.25
+# The first coefficients of the scaled complement's series, to 106 bits.
+_SCALED = tuple(
+    RealConstant(high, low)
+    for high, low in zip(
+        CHEBYSHEV,
+        (
+            5.1287282061057226e-17, 2.788311073173037e-19, 1.4818240833931259e-18, -2.853021210772951e-18,
+            9.19708061366942e-19, -1.1585518438316818e-19, -1.0467325871229297e-19, 4.7191118503687016e-21,
+        ),
+        strict=False,
+    )
+)  # fmt: skip
+_ONE = RealConstant(1.0)
+_ROOT_OF_HALF = RealConstant(0.7071067811865476, -4.833646656726457e-17)
+# Beyond the first, erfc is zero or two; beyond the second, exp(x**2) overflows.
+_LAST, _OVER = 28.0, 26.65
 
 
 def erf_wide(model: N, x: LaneArithmetic) -> LaneArithmetic:
-    """The error function of float64, within 1 ulp."""
+    """The error function of float64."""
     size = abs(x)
-    result = _by_series(model, size)
-    tail = 1.0 - _complement(model, powers.clamped(size, _MIDDLE, 6.0))
+    result = by_series(model.of(size)).high
+    tail = 1.0 - _complement(Plain(powers.clamped(size, _MIDDLE, 6.0)))  # so small that its last digits do not count
     return size.greater(_MIDDLE).where(tail, result).copysign(x)
 
 
 def erfc(model: N, x: LaneArithmetic) -> LaneArithmetic:
-    """``1 - erf(x)``, exact where it is small; within 1 ulp only for float32."""
-    size = powers.clamped(abs(x), 0.0, 28.0)
-    tail = _complement(model, size)
-    near = 1.0 - _by_series(model, size).copysign(x)
-    return size.less(0.5).where(near, x.less(0.0).where(2.0 - tail, tail))
-
-
-def _by_series(model: N, x: LaneArithmetic) -> LaneArithmetic:
-    """erf for ``0 <= x <= 1.25``."""
-    return (with_terms(model.product_of(x, x), _LEADING, _REST) * model.of(x)).high
-
-
-def _complement(model: N, x: LaneArithmetic) -> LaneArithmetic:
-    """erfc for ``0 <= x <= 28``."""
-    twice = 2.0 * (x - CENTRE) / (x + CENTRE)
-    here, after = x.of(CHEBYSHEV[-1]), x.of(0.0)
-    for coefficient in CHEBYSHEV[-2:0:-1]:  # Clenshaw's recurrence
-        here, after = fma(twice, here, coefficient - after), here
-    scaled_up = fma(twice * 0.5, here, CHEBYSHEV[0] - after) / fma(x, 2.0, 1.0)
-    return powers.raised(-model.product_of(x, x)) * scaled_up
+    """``1 - erf(x)``, exact where it is small."""
+    return _complement_of(model.of(powers.clamped(x, -_LAST, _LAST)))
 
 
 def normcdf(model: N, x: LaneArithmetic) -> LaneArithmetic:
-    """The normal distribution's cumulative function, ``erfc(-x / sqrt(2)) / 2``; within 1 ulp only for float32."""
-    return erfc(model, x * -math.sqrt(0.5)) * 0.5
+    """The normal distribution's cumulative function, ``erfc(-x / sqrt(2)) / 2``."""
+    return _complement_of(model.of(powers.clamped(-x, -40.0, 40.0)) * model.of(_ROOT_OF_HALF), 0.5)
+
+
+def erfcx(model: N, x: LaneArithmetic) -> LaneArithmetic:
+    """``exp(x**2) erfc(x)``."""
+    size = abs(x)
+    right = scaled_complement(model.of(powers.clamped(size, 0.0, sys.float_info.max)))
+    # 2 exp(x**2) - right, in eighths: the exponential alone may overflow.
+    square = model.product_of(*[powers.clamped(size, 0.0, _OVER)] * 2)
+    p, n = powers.exponential(square)
+    left = ((model.of(_ONE) + p).times(power_of_two(n + -2)) - right.times(0.125)).high * 8.0
+    return x.less(0.0).where(left, x.equals(math.inf).where(0.0, right.high))
+
+
+def by_series(x: N) -> N:
+    """erf for ``0 <= x <= 1.25``."""
+    return with_terms(x * x, _LEADING, _REST) * x
+
+
+def scaled_complement(x: N) -> N:
+    """``exp(x**2) erfc(x)`` for finite ``x >= 0``."""
+    twice = ((x - x.of(CENTRE)) / (x + x.of(CENTRE))).times(2.0)
+    return chebyshev(twice, _SCALED, CHEBYSHEV[len(_SCALED) :]).times(0.5) / (x + x.of(0.5))
+
+
+def _complement(x: N, factor: float = 1.0) -> LaneArithmetic:
+    """erfc for ``0 <= x <= 28``, times a power of two."""
+    return powers.raised_times(-(x * x), scaled_complement(x).times(factor))
+
+
+def _complement_of(x: N, factor: float = 1.0) -> LaneArithmetic:
+    """erfc for ``-28 <= x <= 28``, times a power of two."""
+    negative = x.high.less(0.0)
+    size = (-x).chosen(negative, x)
+    tail = _complement(size, factor)
+    series = by_series(size.of(1.0).chosen(size.high.greater(1.0), size))
+    near = ((x.of(_ONE) - (-series).chosen(negative, series)).times(factor)).high
+    return size.high.less(0.5).where(near, negative.where(2.0 * factor - tail, tail))

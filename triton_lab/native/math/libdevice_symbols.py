@@ -1,11 +1,8 @@
-"""CUDA's math library by the names of its symbols (``__nv_sinf``), on registers: for `tt.extern_elementwise`.
-
-Functions that are missing here (gamma and Bessel functions, inverses of error functions, arithmetic with a direction of
-rounding) go to NumPy.
-"""
+"""CUDA's math library by the names of its symbols (``__nv_sinf``), on registers: for `tt.extern_elementwise`."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from triton_lab.localization import _
@@ -15,9 +12,13 @@ from triton_lab.native.math import (
     error_function,
     hyperbolic,
     integer_bits,
+    inverse_error_function,
+    library_calls,
+    modified_bessel,
     number_conversions,
     powers,
     roots,
+    rounding_directions,
     trigonometric,
     whole_numbers,
 )
@@ -41,6 +42,10 @@ def library(code: FunctionBuilder, symbol: str, operands: Sequence[Reg], kind: s
 
 def _elementary(name: str) -> _Function:
     return lambda x: LaneArithmetic(x.code, _ELEMENTARY[name](x.code, x.reg))
+
+
+def _by_c(name: str) -> _Function:
+    return functools.partial(library_calls.called, name)
 
 
 def _wide(function: Callable[..., LaneArithmetic]) -> _Function:
@@ -74,17 +79,6 @@ def _length(*components: LaneArithmetic) -> LaneArithmetic:
         total = total + x * x
     found = total.intrinsic("sqrt")
     return found.cast("fptrunc", "float") if components[0].kind == "float" else found
-
-
-def _of_float32(function: _Function) -> _Function:
-    """``function`` for float32 only, since it is within 1 ulp only there."""
-
-    def apply(*operands: LaneArithmetic) -> LaneArithmetic:
-        if operands[0].kind != "float":
-            raise Unsupported(_("this library function of float64"))
-        return function(*operands)
-
-    return apply
 
 
 def _to_integer(target: str, signed: bool, rounding: str) -> _Function:
@@ -121,7 +115,12 @@ _BOTH: dict[str, _Function] = {
     "copysign": _intrinsic("copysign"),
     "cosh": _wide(hyperbolic.cosh),
     "cospi": _wide(trigonometric.cospi),
-    "erfc": _of_float32(_wide(error_function.erfc)),
+    "cyl_bessel_i0": _wide(modified_bessel.i0),
+    "cyl_bessel_i1": _wide(modified_bessel.i1),
+    "erfc": _wide(error_function.erfc),
+    "erfcinv": _wide(inverse_error_function.erfcinv),
+    "erfcx": _wide(error_function.erfcx),
+    "erfinv": _wide(inverse_error_function.erfinv),
     "exp10": _wide(powers.exp10),
     "expm1": _wide(powers.expm1),
     "fabs": _flushed(abs),
@@ -131,7 +130,11 @@ _BOTH: dict[str, _Function] = {
     "fmod": whole_numbers.fmod,
     "hypot": _wide(roots.hypot),
     "ilogb": whole_numbers.ilogb,
+    "j0": _by_c("j0"),
+    "j1": _by_c("j1"),
+    "jn": functools.partial(library_calls.of_order, "jn"),
     "ldexp": whole_numbers.ldexp,
+    "lgamma": _by_c("lgamma"),
     "llrint": _to_integer("i64", True, "rint"),
     "llround": _to_integer("i64", True, ""),
     "log10": _wide(powers.log10),
@@ -141,7 +144,8 @@ _BOTH: dict[str, _Function] = {
     "nextafter": whole_numbers.nextafter,
     "norm3d": _length,
     "norm4d": _length,
-    "normcdf": _of_float32(_wide(error_function.normcdf)),
+    "normcdf": _wide(error_function.normcdf),
+    "normcdfinv": _wide(inverse_error_function.normcdfinv),
     "pow": _wide(powers.power),
     "powi": _power_of_integer,
     "rcbrt": _wide(roots.rcbrt),
@@ -157,7 +161,11 @@ _BOTH: dict[str, _Function] = {
     "sqrt": _intrinsic("sqrt"),
     "tan": _wide(trigonometric.tan),
     "tanh": _wide(hyperbolic.tanh),
+    "tgamma": library_calls.tgamma,
     "trunc": _intrinsic("trunc"),
+    "y0": _by_c("y0"),
+    "y1": _by_c("y1"),
+    "yn": functools.partial(library_calls.of_order, "yn"),
 }
 _FAST = ("cos", "exp", "exp10", "log", "log10", "log2", "pow", "sin", "tan", "tanh")
 
@@ -256,6 +264,7 @@ _BITS: dict[str, _Function] = {
     "__nv_double2hiint": integer_bits.upper_word,
     "__nv_double2loint": integer_bits.lower_word,
     "__nv_hiloint2double": integer_bits.from_words,
+    "__nv_rcp64h": lambda x: ((1.0 / x).bits() & -(1 << 32)).as_float(),
 }
 
 _FUNCTIONS: Mapping[str, _Function] = {
@@ -265,6 +274,7 @@ _FUNCTIONS: Mapping[str, _Function] = {
     **_OTHERS,
     **_CONVERSIONS,
     **_BITS,
+    **rounding_directions.FUNCTIONS,
 }
 # The symbols that `library` knows.
 SYMBOLS = frozenset(_FUNCTIONS)

@@ -55,8 +55,13 @@ def exponential(t: N) -> tuple[N, LaneArithmetic]:
 
 def raised(t: N) -> LaneArithmetic:
     """``e**t``, rounded."""
+    return raised_times(t, t.of(_ONE))
+
+
+def raised_times(t: N, factor: N) -> LaneArithmetic:
+    """``e**t * factor``, rounded; no step in between overflows or is subnormal if the factor is around one."""
     p, n = exponential(t)
-    return scaled((t.of(_ONE) + p).high, n)
+    return scaled((factor + factor * p).high, n)
 
 
 def exp(model: N, x: LaneArithmetic) -> LaneArithmetic:

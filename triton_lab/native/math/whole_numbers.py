@@ -25,7 +25,7 @@ def positive_difference(x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
     return (x.isnan() | y.isnan()).where(x + y, found)
 
 
-def _parts(x: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
+def parts(x: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
     """``m`` and ``n`` with ``x = m 2**n``, ``1 <= |m| < 2`` and n an integer; not for zero, infinity and NaN."""
     digits, bias, mask = (23, 127, 0xFF) if x.kind == "float" else (52, 1023, 0x7FF)
     tiny = abs(x).less(2.0 ** (1 - bias))
@@ -36,7 +36,7 @@ def _parts(x: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
 
 
 def _exponent(x: LaneArithmetic) -> LaneArithmetic:
-    return _parts(x)[1]
+    return parts(x)[1]
 
 
 def logb(x: LaneArithmetic) -> LaneArithmetic:
@@ -56,7 +56,7 @@ def ilogb(x: LaneArithmetic) -> LaneArithmetic:
 
 def ldexp(x: LaneArithmetic, n: LaneArithmetic) -> LaneArithmetic:
     """``x * 2**n`` rounded once, for an integer ``n``."""
-    fraction, exponent = _parts(x)
+    fraction, exponent = parts(x)
     n = n.resize(exponent.kind, signed=True)
     # Fewer than 2,100 powers of two lie between the least number and the greatest.
     n = n.greater(3000).where(3000, n)
@@ -85,8 +85,8 @@ _STEP = 50
 
 def fmod(x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
     """The exact remainder, with the sign of ``x``: a long division in float64, many bits at a time."""
-    rest, exponent = _parts(abs(x))
-    divisor, base = _parts(abs(y))
+    rest, exponent = parts(abs(x))
+    divisor, base = parts(abs(y))
     rest, divisor = rest.cast("fpext", "double"), divisor.cast("fpext", "double")
     difference = (exponent - base).resize("i64", signed=True)
     # Exponents differ by up to 276 in float32, and by up to 2,097 in float64.

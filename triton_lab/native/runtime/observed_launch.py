@@ -34,7 +34,7 @@ _KEPT = "native.whole_outline"
 def outline_of(executable: Executable) -> Outline | None:
     """The outline of a kernel with all of its accesses, made once; None if there is none."""
     if _KEPT not in executable.kept:
-        waits = bool(executable.waiting_loops) or executable.updates
+        waits = bool(executable.waiting_loops)
         executable.kept[_KEPT] = None if waits else whole_outline(executable.plan)
     found: Outline | None = executable.kept[_KEPT]
     return found

@@ -55,7 +55,9 @@ class AccessEdits(KernelScope):
     def _other_extreme(self, op: Op) -> Iterator[Switch]:
         """The least for the greatest, in all atomics by which Triton does it for floats of both signs."""
         line = self.line(op)
-        alike = [one for one in self.stores if one.attributes.get("atomic_rmw_op") in _EXTREMES and self.line(one) == line]
+        alike = [
+            one for one in self.stores if one.attributes.get("atomic_rmw_op") in _EXTREMES and self.line(one) == line
+        ]
         if op.index in self.library and line is not None and len(alike) > 1 and op is alike[0]:
             greatest = op.attributes["atomic_rmw_op"] in (Rmw.MAX, Rmw.UMIN)
             title = _("atomic {new} instead of {old}{lines_of}").format(

@@ -72,7 +72,12 @@ class Experiments(
         yield addresses(launch, other)
         yield _some(others(launch, masked), left_out(launch, masked))
         yield _some(
-            self.axes(), self.spread(), self.exchanged_stores(), self.scattered(), self.program_ids(), redirections.across(launch)
+            self.axes(),
+            self.spread(),
+            self.exchanged_stores(),
+            self.scattered(),
+            self.program_ids(),
+            redirections.across(launch),
         )
         yield _some(self.comparisons(near=True), self.iterations(by_step=True))
 

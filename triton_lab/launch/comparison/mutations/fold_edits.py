@@ -49,7 +49,11 @@ class FoldEdits(KernelScope):
                 continue
             for op in self.own:
                 spread = op.name == "tt.broadcast" and self.type(op.results[0]).shape == given
-                if spread and self.line(op) == self.line(fold) and sorted(self.type(op.operands[0]).shape) == [1, given[0]]:
+                if (
+                    spread
+                    and self.line(op) == self.line(fold)
+                    and sorted(self.type(op.operands[0]).shape) == [1, given[0]]
+                ):
                     axis = 1 - fold.attributes["axis"]
                     title = _("{name} along the other axis, and axis={axis}{lines_of}").format(
                         name=self.called(op.operands[0]), axis=axis, lines_of=self.where(op)

@@ -29,7 +29,7 @@ from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
-from triton_lab.launch.comparison.time_budget import Budget, Effort
+from triton_lab.launch.comparison.time_budget import Budget, Effort, in_turn
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
@@ -140,12 +140,14 @@ class Search:
         likely = [each for each in likely if each[0].cost < least + _ALIKE]
         most = max(done.equal for _switch, done in likely)
         likely = [each for each in likely if most - each[1].equal <= _DEVIATIONS * math.sqrt(most)]
-        # Of those that cost the same what stands on one line says more than what may be changed on either of two.
-        (first, best), *others = sorted(likely, key=lambda each: (each[0].cost, len(split_at_lines(each[1].name)[1])))
+        # Of those that cost the same one line says more than two, unless it is one of these.
+        lines = {done.name: set(split_at_lines(done.name)[1]) for _switch, done in likely}
+        part = {name for name, held in lines.items() if any(held < other for other in lines.values())}
+        order = {name: (name in part, len(held)) for name, held in lines.items()}
+        (first, best), *others = sorted(likely, key=lambda each: (each[0].cost, order[each[1].name]))
         apart = [best]
         for _switch, done in others:
-            lines = split_at_lines(done.name)[1]
-            if lines and all(set(lines).isdisjoint(split_at_lines(one.name)[1]) for one in apart):
+            if lines[done.name] and all(lines[done.name].isdisjoint(lines[one.name]) for one in apart):
                 apart.append(done)
         if len(apart) > 1:
             best, *rivals = (replace(one, name=at_first(one.name)) for one in apart)
@@ -167,7 +169,7 @@ class Search:
         """
         self.effort.budget = budget
         placed = len(self.found) > 0 and all(switch.unusual and done.place for switch, done in self.found)
-        for switch in _in_turn(tiers):
+        for switch in in_turn(tiers, _TURN, lambda one: one.copied):
             if (self.effort.budget.spent and not switch.copied) or (counted and self.effort.spent) or is_late():
                 self.all_probed = False
                 break
@@ -283,20 +285,6 @@ class Search:
                 parts.append(part_of(one.name, mended) or "")
         told = " and ".join(parts) if all(parts) and count >= DISTINCT else ""
         return replace(half, mends=count, where=told)
-
-
-def _in_turn(tiers: Iterable[Iterable[Switch]]) -> Iterator[Switch]:
-    """The changes of all tiers; what is left of one after its turn comes after the others."""
-    left = []
-    for tier in map(iter, tiers):
-        turn = Budget(_TURN)
-        for switch in tier:
-            yield switch
-            if turn.spent and not switch.copied:
-                left.append(tier)
-                break
-    for tier in left:
-        yield from tier
 
 
 def _bytes(found: Sequence[Compared]) -> bytes:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+One = TypeVar("One")
 
 # While other processes keep this one waiting, a search may take so many times as long.
 _PATIENCE = 3.0
@@ -46,3 +50,20 @@ class Effort:
     def spent(self) -> bool:
         """Whether one more change would explain too little."""
         return math.log2(self.tried + 1) > self.bits - _CERTAIN
+
+
+def in_turn(tiers: Iterable[Iterable[One]], seconds: float, goes_on: Callable[[One], bool]) -> Iterator[One]:
+    """The members of all tiers; what is left of one after its ``seconds`` comes after the others.
+
+    After one for which ``goes_on`` holds, a tier keeps its turn.
+    """
+    left = []
+    for tier in map(iter, tiers):
+        turn = Budget(seconds)
+        for one in tier:
+            yield one
+            if turn.spent and not goes_on(one):
+                left.append(tier)
+                break
+    for tier in left:
+        yield from tier

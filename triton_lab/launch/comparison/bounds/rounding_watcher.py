@@ -105,7 +105,7 @@ class RoundingWatcher(ForwardAnalysis[int]):
     def _of_value(self, frame: Frame, number: int, value: Value) -> Bound | None:
         """The bound of a value, with the axes of its type; None if it is exact."""
         if number in self._passed and frame.routine.function is self._plan.kernel:
-            cut = np.abs(self._passed[number] - wide(np.atleast_1d(value)))
+            cut = np.abs(self._passed[number] - wide(np.atleast_1d(np.asarray(value))))
             return Bound.around(cut) if cut.any() and np.isfinite(cut).all() else None
         marks = self.marks.of(frame, number, value) if self.marks else None
         if not marks:

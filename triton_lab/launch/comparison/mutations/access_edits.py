@@ -9,9 +9,9 @@ from triton_lab.ir import Op, effects
 from triton_lab.ir.effects import Rmw
 from triton_lab.ir.plan import Region
 from triton_lab.ir.plan_edits import Edit, Editor, with_attributes, with_operand
+from triton_lab.launch.comparison.mutations.added_operations import converted
 from triton_lab.launch.comparison.mutations.ir_query import source
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.value_conversion import converted
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 

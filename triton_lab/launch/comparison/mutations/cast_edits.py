@@ -9,9 +9,8 @@ from triton_lab.ir import Op, Type, effects, traits
 from triton_lab.ir.plan import Block, Region
 from triton_lab.ir.plan_edits import Edit, Editor, renamed
 from triton_lab.ir.traits import Kind
+from triton_lab.launch.comparison.mutations.added_operations import cast_name, copied
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.row_reductions import copied
-from triton_lab.launch.comparison.mutations.value_conversion import cast_name
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import N_, _, translated
 

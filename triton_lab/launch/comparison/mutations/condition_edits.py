@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_computed, with_operand
+from triton_lab.launch.comparison.mutations.added_operations import converted, may_stand_for, with_factor
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for, with_factor
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 

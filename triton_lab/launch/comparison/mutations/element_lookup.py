@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type, effects
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
+from triton_lab.launch.comparison.mutations.added_operations import converted, may_stand_for
 from triton_lab.launch.comparison.mutations.kernel_scope import switch_of
 from triton_lab.launch.comparison.mutations.scope_terms import Making, ScopeTerm, ScopeTerms, are_distinct
-from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
@@ -38,7 +38,7 @@ _NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
-class Index:
+class ElementIndex:
     """A whole number in scope for each lane, and how it is made in a type of that many lanes."""
 
     name: str
@@ -48,7 +48,7 @@ class Index:
 
 def loaded(terms: ScopeTerms, user: Op, type: Type, aimed: Array, error: Array, lanes: Array) -> Iterator[ScopeTerm]:
     """The loads for ``user`` whose numbers are ``aimed``, up to ``error``, in the ``lanes`` of a block of ``type``."""
-    indices: list[Index] | None = None
+    indices: list[ElementIndex] | None = None
     where = np.isfinite(aimed)
     for argument, sorted_numbers, order in terms.elements:
         best, hit = _nearest(sorted_numbers, order, aimed[where], error[where])
@@ -104,7 +104,7 @@ def moved_stores(terms: ScopeTerms, probe: Probe) -> Iterator[Switch]:
             yield switch_of(title, _("where a store goes"), op, _stored_at(at, pointer, index), cost=3)
 
 
-def _indices(terms: ScopeTerms, user: Op, type: Type) -> Iterator[Index]:
+def _indices(terms: ScopeTerms, user: Op, type: Type) -> Iterator[ElementIndex]:
     """The whole numbers in scope, and products of two of them of which one is a scalar."""
     scope, known = terms.scope, []
     block = replace(type, element="i32")
@@ -115,15 +115,15 @@ def _indices(terms: ScopeTerms, user: Op, type: Type) -> Iterator[Index]:
             spread = numbers.reshape(-1, *(1,) * len(type.shape)) if numbers.ndim == 1 else numbers
             known.append((number, np.broadcast_to(spread, (len(held), *type.shape)), given))
     for number, numbers, _type in known:
-        yield Index(scope.names[number], numbers, ((number,),))
+        yield ElementIndex(scope.names[number], numbers, ((number,),))
     for k, (one, first, _type) in enumerate(known):
         for two, second, given in known[k:]:
             if not given.shape or not _type.shape:
                 name = f"{scope.names[one]} * {scope.names[two]}"
-                yield Index(name, first * second, ((one, two),))
+                yield ElementIndex(name, first * second, ((one, two),))
 
 
-def _sums(indices: list[Index], wanted: Array, lanes: Array, where: Array, hit: Array) -> Iterator[Index]:
+def _sums(indices: list[ElementIndex], wanted: Array, lanes: Array, where: Array, hit: Array) -> Iterator[ElementIndex]:
     """The whole numbers, or sums of two of them, that are ``wanted``."""
     picked = [np.asarray(one.numbers[lanes][where][hit]) for one in indices]
     tolerated = 1 - _FOUND
@@ -138,7 +138,7 @@ def _sums(indices: list[Index], wanted: Array, lanes: Array, where: Array, hit: 
         for other in table.get(tuple((wanted - numbers)[sampled].tolist()), ()):
             if other <= k and np.mean(numbers + picked[other] != wanted) <= tolerated:
                 one, two = indices[k], indices[other]
-                yield Index(f"{one.name} + {two.name}", one.numbers + two.numbers, (*one.parts, *two.parts))
+                yield ElementIndex(f"{one.name} + {two.name}", one.numbers + two.numbers, (*one.parts, *two.parts))
 
 
 class _Steps:
@@ -164,7 +164,7 @@ class _Steps:
         self.made.append(self.editor.constant(self.near, value, type))
         return self.made[-1].results[0]
 
-    def address(self, pointer: int, index: Index, shape: tuple[int, ...]) -> tuple[int, int]:
+    def address(self, pointer: int, index: ElementIndex, shape: tuple[int, ...]) -> tuple[int, int]:
         """The index, and the addresses of the elements of the argument there."""
         block, total = Type("i32", shape), -1
         for part in index.parts:
@@ -178,7 +178,7 @@ class _Steps:
         return total, self.then("tt.addptr", (start, total), given)
 
 
-def _stored_at(position: int, pointer: int, index: Index) -> Edit:
+def _stored_at(position: int, pointer: int, index: ElementIndex) -> Edit:
     def edit(editor: Editor, op: Op) -> list[Op]:
         steps = _Steps(editor, op)
         _total, address = steps.address(pointer, index, editor.type(op.operands[position]).shape)
@@ -187,7 +187,7 @@ def _stored_at(position: int, pointer: int, index: Index) -> Edit:
     return edit
 
 
-def loading(pointer: int, index: Index, extent: int) -> Making:
+def loading(pointer: int, index: ElementIndex, extent: int) -> Making:
     """The operations that load the elements at an index that is inside the argument, and cast them."""
 
     def make(editor: Editor, near: Op, type: Type) -> tuple[list[Op], int]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Edit, Editor, renamed, with_attributes
 from triton_lab.ir.traits import Kind
+from triton_lab.launch.comparison.mutations.added_operations import copied
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.operand_edits import transposed
-from triton_lab.launch.comparison.mutations.row_reductions import copied
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
@@ -42,7 +42,7 @@ class FoldEdits(KernelScope):
         yield from self._with_rows()
 
     def _with_rows(self) -> Iterator[Switch]:
-        """A reduction of a square block along the other axis, and a row or column on its line spread along the other."""
+        """A reduction of a square block along the other axis, and so a row or a column that is spread on its line."""
         for fold in self.ops:
             given = self.type(fold.operands[0]).shape if fold.name == "tt.reduce" and len(fold.operands) == 1 else ()
             if len(given) != 2 or given[0] != given[1]:

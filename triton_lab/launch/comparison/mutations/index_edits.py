@@ -1,4 +1,4 @@
-"""Switches that change whole numbers: reversed ones, parts of them, offsets that are missing, and bounds of lanes."""
+"""Switches that change whole numbers: how they are divided, parts of them, missing offsets, and bounds of lanes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import replace
 from triton_lab.ir import Op, Type, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_constant, with_operand
 from triton_lab.ir.traits import Kind
+from triton_lab.launch.comparison.mutations.added_operations import converted, may_stand_for, with_factor
 from triton_lab.launch.comparison.mutations.ir_query import constant
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for, with_factor
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
 
 _UNEQUAL, _LESS, _AT_LEAST = 1, 2, 5  # predicates of arith.cmpi
 _MOST = 1 << 20  # a number of elements
+_DIVISIONS = traits.names(lambda trait: trait.symbol in ("//", "%") and trait.signed is True)
 
 
 class IndexEdits(KernelScope):
@@ -51,6 +52,18 @@ class IndexEdits(KernelScope):
                     extent=name, name=self.called(number), lines_of=self.where(op)
                 )
                 yield switch_of(title, _("the direction of an index"), op, _reversed(k, extent), cost=3)
+
+    def floored(self) -> Iterator[Switch]:
+        """Quotients and remainders of integers with Python's signs, and quotients that are rounded up."""
+        for op in self.own:
+            if op.name in _DIVISIONS and traits.of(op.name).symbol == "//":
+                title = _("tl.cdiv instead of //{lines_of}").format(lines_of=self.where(op))
+                yield switch_of(title, _("a quotient that is cut"), op, _rounded_up)
+            if op.name in _DIVISIONS:
+                sign = traits.of(op.name).symbol
+                title = _("{sign} as in Python{lines_of}").format(sign=sign, lines_of=self.where(op))
+                cause = _("{sign} of negative integers, which Triton truncates and Python floors").format(sign=sign)
+                yield switch_of(title, cause, op, _floored)
 
     def offsets(self) -> Iterator[Switch]:
         """The product of two scalars in scope added to an index: what each program skips."""
@@ -210,3 +223,39 @@ def _and_compared(position: int, one: int, two: int, predicate: int) -> Edit:
         return [*made, both, *with_operand(position, both.results[0])(editor, op)]
 
     return edit
+
+
+def _rounded_up(editor: Editor, op: Op) -> Sequence[Op]:
+    """The quotient of integers above zero, rounded up."""
+    a, b = op.operands
+    type = editor.type(a)
+    one = editor.constant(op, 1, type)
+    sum_ = editor.op(op, "arith.addi", (a, b), type)
+    less = editor.op(op, "arith.subi", (*sum_.results, *one.results), type)
+    return [one, sum_, less, replace(op, operands=(*less.results, b))]
+
+
+def _floored(editor: Editor, op: Op) -> Sequence[Op]:
+    """A quotient that is floored, or the remainder that belongs to it: with the divisor's sign."""
+    a, b = op.operands
+    type = editor.type(a)
+    truth = replace(type, element="i1")
+    zero, one = editor.constant(op, 0, type), editor.constant(op, 1, type)
+    rest = editor.op(op, "arith.remsi", (a, b), type)
+
+    def compared(number: int, predicate: int) -> Op:
+        return editor.op(op, "arith.cmpi", (number, *zero.results), truth, {"predicate": predicate})
+
+    signs = [compared(number, _LESS) for number in (*rest.results, b)]
+    apart = editor.op(op, "arith.xori", [each.results[0] for each in signs], truth)
+    some = compared(rest.results[0], _UNEQUAL)
+    off = editor.op(op, "arith.andi", (*apart.results, *some.results), truth)
+    if op.name == "arith.remsi":
+        cut, mended = rest, editor.op(op, "arith.addi", (*rest.results, b), type)
+        made = [mended]
+    else:
+        cut = editor.op(op, "arith.divsi", (a, b), type)
+        mended = editor.op(op, "arith.subi", (*cut.results, *one.results), type)
+        made = [cut, mended]
+    chosen = replace(op, name="arith.select", operands=(*off.results, *mended.results, *cut.results), attributes={})
+    return [zero, one, rest, *signs, apart, some, off, *made, chosen]

@@ -125,6 +125,20 @@ def behind(flow: Flow, taken: Sequence[tuple[Op, int]]) -> set[Value]:
     return flow.behind(Value(flow.function_of[op.index], number) for op, number in taken)
 
 
+def comes_of(made: Mapping[int, Op], number: int, start: int) -> bool:
+    """Whether a value is computed from ``start``, as far as that is not carried by a loop."""
+    seen, open_ = set(), [number]
+    while open_:
+        one = open_.pop()
+        if one == start:
+            return True
+        maker = made.get(one)
+        if maker is not None and one not in seen:
+            seen.add(one)
+            open_ += [each for inner in maker.walk() for each in inner.operands]
+    return False
+
+
 def visible(function: Function, op: Op) -> set[int]:
     """The values of the function that ``op`` may take: those computed before it, in its block or around it."""
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.source_lines import UserLine
 
-_ANONYMOUS = re.compile(r"arg\d+")  # what the compiler calls an argument of a block that has no name
 _LONGEST = 48  # characters of an expression that is written in a title
 # What it costs to write a value in place of a number that stands in the kernel, and of one for masked-off lanes.
 _FOR_NUMBER, _FOR_FILL = 1.6, 3.0
@@ -90,7 +89,7 @@ class KernelScope:
                 ):
                     # A loop that leaves several values has them all under the name of one.
                     names[number] = names.get(argument) or names.get(last_one) or names.get(number, "")
-        return {number: name for number, name in names.items() if name and not _ANONYMOUS.fullmatch(name)}
+        return {number: name for number, name in names.items() if name and not re.fullmatch(r"arg\d+", name)}
 
     @cached_property
     def stores(self) -> list[Op]:
@@ -118,11 +117,6 @@ class KernelScope:
             op.index for op in found if op.name in traits.FOLDS
         }
         return [op for op in reversed(found) if op.index not in inner and self.launch.lines.get(op.index) is not None]
-
-    @cached_property
-    def taken(self) -> frozenset[int]:
-        """The values that an operation takes."""
-        return frozenset(number for op in self.function.walk() for number in op.operands)
 
     @cached_property
     def library(self) -> frozenset[int]:
@@ -234,9 +228,8 @@ class KernelScope:
             (number,) = self.made[number].operands
         users = sum(each.operands.count(number) for each in self.function.walk())
         maker = self.made.get(number)
-        made = self.line(maker) if maker is not None else None
-        at_end = maker is not None and bool(maker.regions) and maker.name not in traits.FOLDS
-        last = min(line.line - at_end, line.line if at_end else made.line) if line is not None and made is not None else 0
+        made = None if maker is None else line if maker.regions and maker.name not in traits.FOLDS else self.line(maker)
+        last = 0 if line is None or made is None else made.line - (made is line)
         before = [one for one in self.assigned.get(self.names.get(number, ""), ()) if one <= last]
         if users == 1 and before and line is not None:
             return on_lines([max(before), line.line])

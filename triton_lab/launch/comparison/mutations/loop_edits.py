@@ -10,10 +10,14 @@ from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan import Block, Region
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
 from triton_lab.ir.traits import Kind, Trait
-from triton_lab.launch.comparison.mutations.ir_query import extended_constant, on_lines
+from triton_lab.launch.comparison.mutations.added_operations import (
+    converted,
+    may_stand_for,
+    spread_reduction,
+    with_factor,
+)
+from triton_lab.launch.comparison.mutations.ir_query import comes_of, extended_constant, on_lines
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
-from triton_lab.launch.comparison.mutations.value_conversion import converted, may_stand_for, with_factor
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
@@ -81,7 +85,7 @@ class LoopEdits(KernelScope):
             for k, argument in enumerate(block.arguments[1:]):
                 end = block.ops[-1]
                 type, handed = self.type(argument), end.operands[k]
-                if type.is_pointer or type.is_opaque or type.bits == 1 or self._comes_of(handed, argument):
+                if type.is_pointer or type.is_opaque or type.bits == 1 or comes_of(self.made, handed, argument):
                     continue
                 last = self.made.get(handed, op)
                 name = self.names.get(argument, "")
@@ -99,19 +103,6 @@ class LoopEdits(KernelScope):
         """The lines of what a block does."""
         lines = [line.line for op in block.ops[:-1] for one in op.walk() if (line := self.line(one)) is not None]
         return range(min(lines), max(lines) + 1) if lines else range(0)
-
-    def _comes_of(self, number: int, argument: int) -> bool:
-        """Whether a value of a loop's body is computed from a value that the loop carries."""
-        seen, open_ = set(), [number]
-        while open_:
-            one = open_.pop()
-            if one == argument:
-                return True
-            maker = self.made.get(one)
-            if maker is not None and one not in seen:
-                seen.add(one)
-                open_ += [each for inner in maker.walk() for each in inner.operands]
-        return False
 
     def rescaled(self) -> Iterator[Switch]:
         """What a loop carries, scaled to the greatest number so far, which the loop carries too."""

@@ -10,9 +10,9 @@ from itertools import combinations
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_attributes, with_computed, with_constant, with_operand
 from triton_lab.ir.traits import Kind
+from triton_lab.launch.comparison.mutations.added_operations import may_stand_for, with_factor, with_value
 from triton_lab.launch.comparison.mutations.ir_query import constant, cost_of_number
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for, with_factor, with_value
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _

@@ -5,6 +5,7 @@ They are derived from what `ir/traits` declares of the operations.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -12,10 +13,9 @@ from triton_lab.ir import Op, Type, effects, predicates, traits
 from triton_lab.ir.neutral_values import neutral
 from triton_lab.ir.plan_edits import Edit, Editor, exchanged, followed_by, renamed, with_attributes, with_computed
 from triton_lab.ir.traits import Kind
+from triton_lab.launch.comparison.mutations.added_operations import spread_reduction, with_factor
 from triton_lab.launch.comparison.mutations.ir_query import constant, unused
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.row_reductions import spread_reduction
-from triton_lab.launch.comparison.mutations.value_conversion import with_factor
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
@@ -56,10 +56,8 @@ FUNCTIONS = sorted(
     traits.names(lambda trait: trait.dialect == "math" and trait.numbers == "float" and bool(trait.siblings))
     | {"math.absf"}
 )
-_DIVISIONS = traits.names(lambda trait: trait.symbol in ("//", "%") and trait.signed is True)
 _UNLIKELY = 2.5  # what an operator costs that is seldom taken for another one
 _TINY = (1e-5, 1e-6, 1e-8, 1e-12)
-_UNEQUAL, _LESS = 1, 2  # predicates of arith.cmpi
 
 
 class OperatorEdits(KernelScope):
@@ -192,18 +190,6 @@ class OperatorEdits(KernelScope):
                 title = _("{name} added under the root{lines_of}").format(name=name, lines_of=self.where(op))
                 yield switch_of(title, _("a missing epsilon"), op, with_computed(0, "arith.addf", other=value), cost=2)
 
-    def floored(self) -> Iterator[Switch]:
-        """Quotients and remainders of integers with Python's signs, and quotients that are rounded up."""
-        for op in self.own:
-            if op.name in _DIVISIONS and traits.of(op.name).symbol == "//":
-                title = _("tl.cdiv instead of //{lines_of}").format(lines_of=self.where(op))
-                yield switch_of(title, _("a quotient that is cut"), op, _rounded_up)
-            if op.name in _DIVISIONS:
-                sign = traits.of(op.name).symbol
-                title = _("{sign} as in Python{lines_of}").format(sign=sign, lines_of=self.where(op))
-                cause = _("{sign} of negative integers, which Triton truncates and Python floors").format(sign=sign)
-                yield switch_of(title, cause, op, _floored)
-
     def exchanged(self) -> Iterator[Switch]:
         """Both sides of an operator exchanged, or both values of a choice."""
         for op in self.own:
@@ -220,14 +206,20 @@ class OperatorEdits(KernelScope):
 
     def negated(self) -> Iterator[Switch]:
         """The other sign of a float operand, and of a value that several operations take."""
+        counts = Counter(number for op in self.function.walk() for number in op.operands)
         for op in self.own:
             number = op.results[0] if len(op.results) == 1 else -1
-            several = number in self.names and sum(each.operands.count(number) for each in self.function.walk()) > 1
-            if several and self.type(number).is_float and traits.of(op.name).kind is Kind.ELEMENTWISE:
+            if (
+                number in self.names
+                and counts[number] > 1
+                and self.type(number).is_float
+                and traits.of(op.name).kind is Kind.ELEMENTWISE
+            ):
                 title = _("{name} with the other sign{lines_of}").format(
                     name=self.names[number], lines_of=self.where(op)
                 )
                 yield switch_of(title, _("a missing minus sign"), op, followed_by("arith.negf"))
+        for op in self.own:
             value = effects.operands_of(op).value if effects.is_access(op) else None
             places = [value] if value is not None else list(range(len(op.operands)))
             if not op.regions and (traits.of(op.name).kind is Kind.ELEMENTWISE or value is not None):
@@ -266,39 +258,3 @@ def _taken_off(editor: Editor, op: Op) -> Sequence[Op]:
     greatest = spread_reduction(editor, op, x, "arith.maxnumf")
     apart = editor.op(op, "arith.subf", (x, *greatest[-1].results), editor.type(x))
     return [*greatest, apart, replace(op, operands=apart.results)]
-
-
-def _rounded_up(editor: Editor, op: Op) -> Sequence[Op]:
-    """The quotient of integers above zero, rounded up."""
-    a, b = op.operands
-    type = editor.type(a)
-    one = editor.constant(op, 1, type)
-    sum_ = editor.op(op, "arith.addi", (a, b), type)
-    less = editor.op(op, "arith.subi", (*sum_.results, *one.results), type)
-    return [one, sum_, less, replace(op, operands=(*less.results, b))]
-
-
-def _floored(editor: Editor, op: Op) -> Sequence[Op]:
-    """A quotient that is floored, or the remainder that belongs to it: with the divisor's sign."""
-    a, b = op.operands
-    type = editor.type(a)
-    truth = replace(type, element="i1")
-    zero, one = editor.constant(op, 0, type), editor.constant(op, 1, type)
-    rest = editor.op(op, "arith.remsi", (a, b), type)
-
-    def compared(number: int, predicate: int) -> Op:
-        return editor.op(op, "arith.cmpi", (number, *zero.results), truth, {"predicate": predicate})
-
-    signs = [compared(number, _LESS) for number in (*rest.results, b)]
-    apart = editor.op(op, "arith.xori", [each.results[0] for each in signs], truth)
-    some = compared(rest.results[0], _UNEQUAL)
-    off = editor.op(op, "arith.andi", (*apart.results, *some.results), truth)
-    if op.name == "arith.remsi":
-        cut, mended = rest, editor.op(op, "arith.addi", (*rest.results, b), type)
-        made = [mended]
-    else:
-        cut = editor.op(op, "arith.divsi", (a, b), type)
-        mended = editor.op(op, "arith.subi", (*cut.results, *one.results), type)
-        made = [cut, mended]
-    chosen = replace(op, name="arith.select", operands=(*off.results, *mended.results, *cut.results), attributes={})
-    return [zero, one, rest, *signs, apart, some, off, *made, chosen]

@@ -63,7 +63,7 @@ class OrderEdits(KernelScope):
         return users[0]
 
     def _exchanged(self, last: Sequence[_Step], first: Sequence[_Step]) -> Switch:
-        """The steps ``first``, which come before the steps ``last``, done after them; of both the latest stand first."""
+        """The steps ``first``, which come before ``last``, done after these; of both the latest stand first."""
         op = last[0][0]
         one, two = (traits.of(step[0].name) for step in (first[0], last[-1]))
         taken = self.called(first[-1][0].operands[first[-1][1]]) if len(first[-1][0].operands) > 1 else ""

@@ -58,7 +58,8 @@ class UnusedScalarEdits(KernelScope):
             if maker is None or maker.regions or len(found) > _MOST:
                 return False
             computes = traits.of(maker.name).kind in (Kind.ELEMENTWISE, Kind.MOVES, Kind.CASTS, Kind.COMPARES)
-            if computes and any([follow(each) for each in maker.operands]):
+            comes = [follow(each) for each in maker.operands] if computes else []
+            if any(comes):
                 found[maker.index] = maker
                 return True
             return False

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type
 from triton_lab.launch.comparison.launch_results import read
-from triton_lab.launch.comparison.mutations.element_lookup import Index, loading
+from triton_lab.launch.comparison.mutations.added_operations import may_stand_for
+from triton_lab.launch.comparison.mutations.element_lookup import ElementIndex, loading
 from triton_lab.launch.comparison.mutations.ir_query import unused
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.replicas.expression import EditSteps, Expression, Numbers
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -58,7 +58,7 @@ class ArgumentLoads:
             for index in self._indices(op, lanes):
                 yield _loaded(f"tl.load({self.scope.names[pointer]} + {index.name})", pointer, elements, index)
 
-    def _indices(self, op: Op, lanes: Type) -> Iterator[Index]:
+    def _indices(self, op: Op, lanes: Type) -> Iterator[ElementIndex]:
         """The whole numbers in scope, and their sums with a product of two, one of which was passed."""
         scope, names = self.scope, set()
         blocks: list[int] = []
@@ -77,18 +77,18 @@ class ArgumentLoads:
         ]
         firsts = blocks[:_BLOCKS] if lanes.shape else []
         for number in (*firsts, *scalars[:_SCALARS]):
-            yield Index(scope.names[number], _NONE, ((number,),))
+            yield ElementIndex(scope.names[number], _NONE, ((number,),))
         for one in scalars[:_SCALARS]:
             for two in passed:
                 for last in firsts or [other for other in scalars[:_SCALARS] if other != one]:
                     name = f"{scope.names[one]} * {scope.names[two]} + {scope.names[last]}"
-                    yield Index(name, _NONE, ((one, two), (last,)))
+                    yield ElementIndex(name, _NONE, ((one, two), (last,)))
 
 
 _NONE = np.zeros(0)
 
 
-def _loaded(name: str, pointer: int, elements: Array, index: Index) -> Expression:
+def _loaded(name: str, pointer: int, elements: Array, index: ElementIndex) -> Expression:
     """The elements at an index; zero outside of the tensor."""
     known = wide(elements) if is_float(elements.dtype) else elements.astype(np.int64)
 

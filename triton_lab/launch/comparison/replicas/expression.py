@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type, predicates, traits
 from triton_lab.ir.plan_edits import Editor
-from triton_lab.launch.comparison.mutations.row_reductions import scanned, spread_reduction
-from triton_lab.launch.comparison.mutations.value_conversion import converted
+from triton_lab.launch.comparison.mutations.added_operations import converted, scanned, spread_reduction
 
 Array = NDArray[Any]
 # A value of the kernel by number, and the axis along which a row of numbers is spread over a block (None: as it is).

@@ -131,7 +131,9 @@ class Grammar(FloatGrammar):
         for leaf in leaves:
             if leaf.name == own.name:
                 yield self.added_up(leaf.told)
-                yield replace(joined("{} * {}", np.multiply, "arith.muli", leaf.told, own), cause=translated(OVERWRITTEN))
+                yield replace(
+                    joined("{} * {}", np.multiply, "arith.muli", leaf.told, own), cause=translated(OVERWRITTEN)
+                )
                 continue
             for told, function, name in _WHOLE:
                 if leaf.scalar or told not in TURNED[2:]:

@@ -36,9 +36,7 @@ def _groups(scope: KernelScope, key: Callable[[Op, int], object]) -> list[list[U
     groups: dict[object, list[Use]] = defaultdict(list)
     for op, k in scope.uses():
         groups[key(op, k)].append((op, k))
-    return [
-        sorted(group, key=lambda use: scope.place[use[0].index]) for group in groups.values() if len(group) > 1
-    ]
+    return [sorted(group, key=lambda use: scope.place[use[0].index]) for group in groups.values() if len(group) > 1]
 
 
 def _copies(scope: KernelScope) -> dict[int, object]:

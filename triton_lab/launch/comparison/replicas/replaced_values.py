@@ -19,7 +19,8 @@ from triton_lab.launch.comparison.replicas.expression import EditSteps, Expressi
 from triton_lab.launch.comparison.replicas.grammar import Grammar
 from triton_lab.launch.comparison.replicas.renamed_values import renamed
 from triton_lab.launch.comparison.replicas.repeated_uses import spread, unrolled
-from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace, Replicas
+from triton_lab.launch.comparison.replicas.replaced_place import ReplacedPlace
+from triton_lab.launch.comparison.replicas.replica_run import Replicas
 from triton_lab.launch.comparison.time_budget import Budget, Effort
 from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
@@ -77,7 +78,6 @@ class ReplacedValues:
                 found += [(one.cost, _switch(self.scope, place, one)) for one in fitting[:_EACH]]
         yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0])[:_RUN])
 
-
     def _batches(
         self, expressions: Callable[[Grammar], Iterator[Expression]], most: int
     ) -> Iterator[list[tuple[ReplacedPlace, list[Expression]]]]:
@@ -85,7 +85,9 @@ class ReplacedValues:
         batch: list[tuple[ReplacedPlace, list[Expression]]] = []
         for place in places(self.scope):
             if self.scope.reaches(changed_by(place)):
-                tried = [one for one in expressions(Grammar(self.scope, place, self.idle)) if one.cost <= self.effort.cost]
+                tried = [
+                    one for one in expressions(Grammar(self.scope, place, self.idle)) if one.cost <= self.effort.cost
+                ]
                 batch.append((place, tried))
                 if sum(len(tried) for _place, tried in batch) >= most:
                     yield batch

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from triton_lab.ir import Type, effects
+from triton_lab.launch.comparison.mutations.added_operations import may_stand_for
 from triton_lab.launch.comparison.mutations.ir_query import constant, source
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.comparison.mutations.value_conversion import may_stand_for
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.launch.comparison.replicas.argument_loads import ArgumentLoads
 from triton_lab.launch.comparison.replicas.expression import (
@@ -25,7 +25,7 @@ from triton_lab.launch.comparison.replicas.expression import (
     of_number,
     of_value,
 )
-from triton_lab.launch.comparison.replicas.replica_run import ReplacedPlace
+from triton_lab.launch.comparison.replicas.replaced_place import ReplacedPlace
 from triton_lab.localization import N_, _, translated
 
 _VALUES, _IN_PAIRS = 40, 8  # values in scope that are taken: the newest ones, and as many arguments
@@ -94,6 +94,7 @@ class ScopeLeaves:
         """The values of the kind of numbers of ``element`` in scope, the newest of each name first, and constants."""
         lanes, found, names = replace(self.type, element=element), [], set()
         op = self.place.op
+        taken = {one for each in self.scope.function.walk() for one in each.operands}
         for number in self.scope.scope.get(op.index, ()):
             given, name = self.scope.type(number), self.scope.names[number]
             if name in names or number in op.results:
@@ -107,7 +108,7 @@ class ScopeLeaves:
                 continue  # whole numbers that a kernel computes in lanes are indices
             if may_stand_for(given, lanes) and len(given.shape) in (0, len(lanes.shape)):
                 whole = given.is_integer and number not in self.scope.function.arguments
-                idle = number not in self.scope.taken
+                idle = number not in taken
                 found.append(ScopeLeaf(of_value(name, (number, None)), not given.shape, name, whole, idle))
             elif len(given.shape) == 1 and len(lanes.shape) == 2:
                 for axis, told in ((0, f"{name}[None, :]"), (1, f"{name}[:, None]")):

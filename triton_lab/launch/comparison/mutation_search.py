@@ -130,10 +130,7 @@ class Search:
             self.all_probed = False
 
     def explanation(self) -> list[Experiment]:
-        """The likeliest explanation, with those that are as good and stand at other lines.
-
-        After it the one that would make the kernel unusual, if there is one.
-        """
+        """The likeliest explanation, with those as good at other lines; after it one that makes the kernel unusual."""
         usual = [each for each in self.found if not each[0].unusual]
         likely = [each for each in usual or self.found if each[1].removes] or usual or self.found
         least = min(switch.cost for switch, _done in likely)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -119,6 +120,11 @@ class KernelScope:
         return [op for op in reversed(found) if op.index not in inner and self.launch.lines.get(op.index) is not None]
 
     @cached_property
+    def counts(self) -> Counter[int]:
+        """How many operands take each value."""
+        return Counter(number for op in self.function.walk() for number in op.operands)
+
+    @cached_property
     def library(self) -> frozenset[int]:
         """The operations, by index, that stand in functions of Triton's library, such as those of random numbers."""
         return frozenset(
@@ -177,10 +183,6 @@ class KernelScope:
         within(self.function.body, [])
         return found
 
-    def visible(self, op: Op) -> set[int]:
-        """The named values that an operation may take."""
-        return set(self.scope.get(op.index, ()))
-
     @cached_property
     def place(self) -> Mapping[int, int]:
         """The place of each operation in the order of the program, by index."""
@@ -223,15 +225,15 @@ class KernelScope:
         """The line that takes an operand; and the one where that gets its name, if it gets it for this use alone."""
         number, line = op.operands[position], self.line(op)
         while number not in self.names and number in self.made and source(self.made, number) != number:
-            if sum(each.operands.count(number) for each in self.function.walk()) > 1:
+            if self.counts[number] > 1:
                 break
             (number,) = self.made[number].operands
-        users = sum(each.operands.count(number) for each in self.function.walk())
         maker = self.made.get(number)
-        made = None if maker is None else line if maker.regions and maker.name not in traits.FOLDS else self.line(maker)
-        last = 0 if line is None or made is None else made.line - (made is line)
+        loops = maker is not None and bool(maker.regions) and maker.name not in traits.FOLDS
+        made = line if loops or maker is None else self.line(maker)
+        last = 0 if made is None or maker is None else made.line - loops
         before = [one for one in self.assigned.get(self.names.get(number, ""), ()) if one <= last]
-        if users == 1 and before and line is not None:
+        if self.counts[number] == 1 and before and line is not None:
             return on_lines([max(before), line.line])
         return self.where_given(op, position)
 

@@ -116,7 +116,7 @@ class OperandEdits(KernelScope):
                 if self.type(one) != self.type(two):
                     continue
                 there = [(op, k) for op, k in places if op.operands[k] in (one, two)]
-                if all({one, two} <= self.visible(op) for op, _k in there) and len(there) > 1:
+                if all({one, two} <= set(self.scope.get(op.index, ())) for op, _k in there) and len(there) > 1:
                     title = _("{one} and {two} exchanged{lines_of}").format(
                         one=self.names[one], two=self.names[two], lines_of=self.where(there[0][0])
                     )
@@ -140,7 +140,7 @@ class OperandEdits(KernelScope):
             )
         for op in ids:
             axis = op.attributes["axis"]
-            for other in (k for k in range(3) if k != axis and (k in extents or axis in extents)):
+            for other in (k for k in extents if k != axis):
                 title = _("program_id({other}) instead of program_id({axis}){where}").format(
                     other=other, axis=axis, where=self.where(op)
                 )

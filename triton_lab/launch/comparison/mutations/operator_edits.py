@@ -5,7 +5,6 @@ They are derived from what `ir/traits` declares of the operations.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -206,12 +205,11 @@ class OperatorEdits(KernelScope):
 
     def negated(self) -> Iterator[Switch]:
         """The other sign of a float operand, and of a value that several operations take."""
-        counts = Counter(number for op in self.function.walk() for number in op.operands)
         for op in self.own:
             number = op.results[0] if len(op.results) == 1 else -1
             if (
                 number in self.names
-                and counts[number] > 1
+                and self.counts[number] > 1
                 and self.type(number).is_float
                 and traits.of(op.name).kind is Kind.ELEMENTWISE
             ):

@@ -94,7 +94,6 @@ class ScopeLeaves:
         """The values of the kind of numbers of ``element`` in scope, the newest of each name first, and constants."""
         lanes, found, names = replace(self.type, element=element), [], set()
         op = self.place.op
-        taken = {one for each in self.scope.function.walk() for one in each.operands}
         for number in self.scope.scope.get(op.index, ()):
             given, name = self.scope.type(number), self.scope.names[number]
             if name in names or number in op.results:
@@ -108,7 +107,7 @@ class ScopeLeaves:
                 continue  # whole numbers that a kernel computes in lanes are indices
             if may_stand_for(given, lanes) and len(given.shape) in (0, len(lanes.shape)):
                 whole = given.is_integer and number not in self.scope.function.arguments
-                idle = number not in taken
+                idle = not self.scope.counts[number]
                 found.append(ScopeLeaf(of_value(name, (number, None)), not given.shape, name, whole, idle))
             elif len(given.shape) == 1 and len(lanes.shape) == 2:
                 for axis, told in ((0, f"{name}[None, :]"), (1, f"{name}[:, None]")):

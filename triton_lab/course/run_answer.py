@@ -7,6 +7,7 @@ never correct.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from triton_lab.course.cases import Case
 from triton_lab.course.launch_work import wide
 from triton_lab.course.trial.case_run import CaseRun, Demands, raced
 from triton_lab.course.trial.expected_result import first_of
+from triton_lab.course.trial.explained_fault import explained
 from triton_lab.course.trial.program_shares import one_program
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -37,6 +39,7 @@ MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
 _FEW = 16  # elements
 _BLOCK = 8  # elements that an access should touch at least
 _MANY = 4_000  # elements that one program should not process alone
+_PATIENCE = 2.0  # seconds for the runs of other cases, when one is wrong
 OTHERS = 7_000  # added to the seed for other numbers
 
 
@@ -53,8 +56,11 @@ def tried(
     """
     runs: list[CaseRun] = []
     # The first case comes again, with other numbers: what an answer has kept of a call shows in the next one.
-    for number, one in enumerate((*cases, *(replace(first, hard=True, shared=False) for first in cases[:1]))):
+    all_cases = [*cases, *(replace(first, hard=True, shared=False) for first in cases[:1])]
+    for number, one in enumerate(all_cases):
         run = CaseRun(one, attempted, asked, *seeds(number), runs)
+        if run.unlike is not None:
+            return explained(run, _others(run, runs, all_cases, attempted, seeds))
         if run.fault is not None:
             return run.fault
         runs.append(run)
@@ -67,6 +73,22 @@ def tried(
             if fault is not None:
                 return fault
     return None
+
+
+def _others(
+    wrong: CaseRun,
+    right: Sequence[CaseRun],
+    cases: Sequence[Case],
+    attempted: Callable[[dict[str, Any]], Attempt],
+    seeds: Callable[[int], tuple[int, int]],
+) -> list[CaseRun]:
+    """The runs of all cases but the ``wrong`` one, as far as there is time: the ``right`` ones, then the rest."""
+    found, end = [*right], time.monotonic() + _PATIENCE
+    for number in range(len(right) + 1, len(cases)):
+        if time.monotonic() > end:
+            break
+        found.append(CaseRun(cases[number], attempted, wrong.asked, *seeds(number), [*found, wrong]))
+    return found
 
 
 # --- Possible faults, in the order in which they are checked ----------------------------------------------

@@ -1,0 +1,180 @@
+"""Why an answer's numbers are wrong, in lines: the change that makes all cases right, or what is known instead.
+
+A change of the kernel that makes the case at hand right is a reason only if it makes the other cases right as well.
+If it does not, the search goes on with the case that refutes it. What holds for one case alone is told as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.course.trial.change_check import (
+    CheckedCase,
+    Confirmation,
+    SideOfAll,
+    confirmation,
+    read_tensor,
+)
+from triton_lab.launch.comparison.argument_difference import Compared, chance_bits
+from triton_lab.launch.comparison.experiment import Experiment
+from triton_lab.launch.comparison.mutation_search import Search
+from triton_lab.launch.comparison.relations import instead
+from triton_lab.launch.comparison.time_budget import Effort
+from triton_lab.launch.explanation.explanation import explain, told
+from triton_lab.launch.recording.progress_callback import TookTooLong, within
+from triton_lab.localization import _
+
+if TYPE_CHECKING:
+    from triton_lab.course.trial.case_run import CaseRun
+    from triton_lab.launch.comparison.experiment_results import Causes
+
+_PATIENCE = 2.0  # seconds for a search of the cause; a second one follows if the first one's result is refuted
+_SLOW = 0.5  # seconds: in a case that takes longer, no second search is made
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A change, or some that are as likely, and what becomes of all cases with it."""
+
+    changes: tuple[Experiment, ...]
+    outcome: Confirmation
+
+
+def cause_lines(run: CaseRun, others: Sequence[CaseRun]) -> tuple[str, ...]:
+    """Lines about why the wrong result of ``run`` is wrong; none if nothing is known.
+
+    ``others`` are the runs of the other cases, right ones and wrong ones.
+    """
+    unlike = run.unlike
+    if unlike is None or unlike.launch is None or unlike.argument is None:
+        return ()
+    try:
+        return tuple(_lines(run, others))
+    except Exception:  # the reason is an extra: the words already say what is wrong
+        return ()
+
+
+def _lines(run: CaseRun, others: Sequence[CaseRun]) -> list[str]:
+    from triton_lab.launch.comparison.compare import compare
+
+    unlike = run.unlike
+    assert unlike is not None and unlike.launch is not None and unlike.argument is not None
+    if unlike.launch.argument(unlike.argument).shape != tuple(unlike.wanted.shape):
+        return []
+    comparison = compare(unlike.launch, {unlike.argument: unlike.wanted}, seconds=1.0)
+    causes = comparison.causes(seconds=_PATIENCE)
+    odd = instead(comparison[unlike.argument], unlike.launch)
+    related = [_("Odd: {relation}.").format(relation=one) for one in odd[:1]]
+    case = CheckedCase.of(run)
+    checked = [one for one in map(CheckedCase.of, others) if one is not None]
+    why = _why(causes, case, checked)
+    if why:
+        return [*related, *why]
+    if related:
+        return related
+    return [_("Odd: {relation}.").format(relation=told(one)) for one in explain(unlike.launch).broken[:1]]
+
+
+def _why(causes: Causes, case: CheckedCase | None, others: Sequence[CheckedCase]) -> list[str]:
+    """The line with the reason: that of ``causes`` if it holds in all cases, else that of a search in all of them."""
+    changes = _changes(causes)
+    if case is None or (changes and changes[0].switch is None) or (causes.named and not changes):
+        return [_("Why: {cause}.").format(cause=causes.cause)] if causes.known else []
+    ordered = sorted(others, key=lambda one: (not one.is_wrong, one.launch.seconds))
+    outcomes = [(one, confirmation(one.switch, case, ordered)) for one in changes if one.switch is not None]
+    right = [(one, outcome) for one, outcome in outcomes if outcome is not None]
+    found = _agreed(right)
+    if found is None or found.outcome.refuted is not None:
+        found = _searched(case, ordered, next((one.refuted for _, one in right if one.refuted), None)) or found
+    named = [_("Why: {cause}.").format(cause="; ".join(causes.named))] if causes.named else []
+    return named if found is None else [*named, _in_words(found, others)]
+
+
+def _changes(causes: Causes) -> list[Experiment]:
+    """The changes that make the case right, or most of it, the likeliest first; those that are as likely follow it."""
+    tried = sorted((one for one in causes.experiments if one.names_it or one.helps), key=lambda one: not one.names_it)
+    best = [one for one in tried if one.names_it] or tried
+    pair = [] if causes.pair is None or causes.pair.found is None else [causes.pair.found]
+    return [*best[:1], *(best[0].rivals if best else ()), *best[1:3], *pair]
+
+
+def _agreed(right: Sequence[tuple[Experiment, Confirmation]]) -> _Found | None:
+    """The changes that are refuted by no case, else the first one of all; None if there is none."""
+    holding = [(one, outcome) for one, outcome in right if outcome.refuted is None]
+    if holding:
+        first = holding[0][0]
+        alike = [one for one, _ in holding if one is first or one in first.rivals]
+        return _Found(tuple(alike[:2]), holding[0][1])
+    return _Found((right[0][0],), right[0][1]) if right else None
+
+
+def _searched(case: CheckedCase, others: Sequence[CheckedCase], refuting: CheckedCase | None) -> _Found | None:
+    """The likeliest change with which all cases are right: a search in the one that refuted a change, or shows most."""
+    wrong = [one for one in (case, *others) if one.is_wrong and one.launch.seconds < _SLOW]
+    if not wrong:
+        return None
+    first = refuting if refuting in wrong else max(wrong, key=_shown)
+    assert first is not None
+    comparison = first.comparison()
+    rest = tuple(one for one in (case, *others) if one is not first)
+    side = SideOfAll(
+        f"{first.launch.kernel} (CPU)",
+        first.launch,
+        {one.name: one.b for one in comparison if one.written},
+        case=first,
+        others=rest,
+    )
+    bits = chance_bits([_joined(wrong)])
+    with within(2 * _PATIENCE):
+        search = Search.of(side, None, {one.name: one.bound for one in comparison if one.written})
+        search.effort = Effort(max(bits, search.effort.bits))
+        try:
+            for _unfit in search.one_by_one(_PATIENCE):
+                pass
+            search.derived(_PATIENCE)
+        except TookTooLong:
+            pass
+    if not search.found:
+        return None
+    best = search.explanation()[0]
+    outcome = None if best.switch is None else side.known.get(best.switch)
+    return None if outcome is None else _Found((best, *best.rivals[:1]), outcome)
+
+
+def _shown(case: CheckedCase) -> int:
+    """How many elements the results of a case have, which is how much it shows."""
+    return sum(values.tensor.numel() for _, values in case.results)
+
+
+def _joined(cases: Sequence[CheckedCase]) -> Compared:
+    """The first results of wrong cases, one after the other: a change that mends all of them does so less by chance."""
+    from triton_lab.launch.comparison.launch_results import read
+    from triton_lab.launch.replay.replay_run import replay
+
+    found, wanted = [], []
+    for one in cases:
+        name, values = one.results[0]
+        found.append(read(replay(one.launch), one.launch.argument(name)).reshape(-1))
+        wanted.append(read_tensor(values).reshape(-1))
+    return Compared("", np.concatenate(found), np.concatenate(wanted))
+
+
+def _in_words(found: _Found, others: Sequence[CheckedCase]) -> str:
+    first, *rivals = found.changes
+    cases = messages.count(found.outcome.right, "case")
+    is_shown = found.outcome.refuted is None and (found.outcome.mended > 1 or not any(one.is_wrong for one in others))
+    if not is_shown:
+        return _("One change that makes this case right, but not all: with {change}.").format(change=first.tried)
+    if rivals:
+        return _(
+            "Why: either {cause}, with {change}, or {cause_2}, with {change_2}: with either of them {cases} that "
+            "were checked are right."
+        ).format(cause=first.cause, change=first.tried, cause_2=rivals[0].cause, change_2=rivals[0].tried, cases=cases)
+    return _("Why: {cause}: with {change} all of {cases} are right.").format(
+        cause=first.cause, change=first.tried, cases=cases
+    )

@@ -39,7 +39,7 @@ MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
 _FEW = 16  # elements
 _BLOCK = 8  # elements that an access should touch at least
 _MANY = 4_000  # elements that one program should not process alone
-_PATIENCE = 2.0  # seconds for the runs of other cases, when one is wrong
+_PATIENCE, _SMALL = 2.0, 20_000  # seconds for the runs of other cases, when one is wrong, and elements of each
 OTHERS = 7_000  # added to the seed for other numbers
 
 
@@ -82,12 +82,16 @@ def _others(
     attempted: Callable[[dict[str, Any]], Attempt],
     seeds: Callable[[int], tuple[int, int]],
 ) -> list[CaseRun]:
-    """The runs of all cases but the ``wrong`` one, as far as there is time: the ``right`` ones, then the rest."""
+    """The runs of all cases but the ``wrong`` one, as far as there is time: the ``right`` ones, then small ones.
+
+    A wrong answer may take very long on a large case.
+    """
     found, end = [*right], time.monotonic() + _PATIENCE
     for number in range(len(right) + 1, len(cases)):
-        if time.monotonic() > end:
-            break
-        found.append(CaseRun(cases[number], attempted, wrong.asked, *seeds(number), [*found, wrong]))
+        own = seeds(number)
+        elements = sum(tensor.numel() for _name, tensor in tensors_of(cases[number].made(own[0])))
+        if elements <= _SMALL and time.monotonic() < end:
+            found.append(CaseRun(cases[number], attempted, wrong.asked, *own, [*found, wrong]))
     return found
 
 

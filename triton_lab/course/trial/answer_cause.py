@@ -6,6 +6,7 @@ If it does not, the search goes on with the case that refutes it. What holds for
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,12 +19,14 @@ from triton_lab.course.trial.change_check import (
     Confirmation,
     SideOfAll,
     confirmation,
-    read_tensor,
+    structure_of,
 )
 from triton_lab.launch.comparison.argument_difference import Compared, chance_bits
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.mutation_search import Search
+from triton_lab.launch.comparison.mutations.ir_query import unused
 from triton_lab.launch.comparison.relations import instead
+from triton_lab.launch.comparison.rerun import may_be_rounding
 from triton_lab.launch.comparison.time_budget import Effort
 from triton_lab.launch.explanation.explanation import explain, told
 from triton_lab.launch.recording.progress_callback import TookTooLong, within
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from triton_lab.course.trial.case_run import CaseRun
     from triton_lab.launch.comparison.experiment_results import Causes
 
-_PATIENCE = 2.0  # seconds for a search of the cause; a second one follows if the first one's result is refuted
+_PATIENCE = 3.0  # seconds for a search of the cause; a second one follows if the first one's result is refuted
 _SLOW = 0.5  # seconds: in a case that takes longer, no second search is made
 
 
@@ -70,6 +73,10 @@ def _lines(run: CaseRun, others: Sequence[CaseRun]) -> list[str]:
     causes = comparison.causes(seconds=_PATIENCE)
     odd = instead(comparison[unlike.argument], unlike.launch)
     related = [_("Odd: {relation}.").format(relation=one) for one in odd[:1]]
+    idle = unused(unlike.launch)
+    if idle:
+        names = ", ".join(idle)
+        related.append(_("Odd: {kernel} does not use {names}.").format(kernel=unlike.launch.kernel, names=names))
     case = CheckedCase.of(run)
     checked = [one for one in map(CheckedCase.of, others) if one is not None]
     why = _why(causes, case, checked)
@@ -86,11 +93,12 @@ def _why(causes: Causes, case: CheckedCase | None, others: Sequence[CheckedCase]
     if case is None or (changes and changes[0].switch is None) or (causes.named and not changes):
         return [_("Why: {cause}.").format(cause=causes.cause)] if causes.known else []
     ordered = sorted(others, key=lambda one: (not one.is_wrong, one.launch.seconds))
-    outcomes = [(one, confirmation(one.switch, case, ordered)) for one in changes if one.switch is not None]
-    right = [(one, outcome) for one, outcome in outcomes if outcome is not None]
-    found = _agreed(right)
+    with within(_PATIENCE):
+        outcomes = [(one, confirmation(one.switch, case, ordered)) for one in changes if one.switch is not None]
+    found = _agreed([(one, outcome) for one, outcome in outcomes if outcome is not None])
     if found is None or found.outcome.refuted is not None:
-        found = _searched(case, ordered, next((one.refuted for _, one in right if one.refuted), None)) or found
+        with within(2 * _PATIENCE):
+            found = _searched(case, ordered) or found
     named = [_("Why: {cause}.").format(cause="; ".join(causes.named))] if causes.named else []
     return named if found is None else [*named, _in_words(found, others)]
 
@@ -113,13 +121,14 @@ def _agreed(right: Sequence[tuple[Experiment, Confirmation]]) -> _Found | None:
     return _Found((right[0][0],), right[0][1]) if right else None
 
 
-def _searched(case: CheckedCase, others: Sequence[CheckedCase], refuting: CheckedCase | None) -> _Found | None:
-    """The likeliest change with which all cases are right: a search in the one that refuted a change, or shows most."""
+def _searched(case: CheckedCase, others: Sequence[CheckedCase]) -> _Found | None:
+    """The likeliest change with which all cases are right: a search in the one that shows most."""
+    same = structure_of(case.written)
     wrong = [one for one in (case, *others) if one.is_wrong and one.launch.seconds < _SLOW]
+    wrong = [one for one in wrong if structure_of(one.written) == same]  # else this case could not be asked
     if not wrong:
         return None
-    first = refuting if refuting in wrong else max(wrong, key=_shown)
-    assert first is not None
+    first = max(wrong, key=_shown)
     comparison = first.comparison()
     rest = tuple(one for one in (case, *others) if one is not first)
     side = SideOfAll(
@@ -130,15 +139,12 @@ def _searched(case: CheckedCase, others: Sequence[CheckedCase], refuting: Checke
         others=rest,
     )
     bits = chance_bits([_joined(wrong)])
-    with within(2 * _PATIENCE):
-        search = Search.of(side, None, {one.name: one.bound for one in comparison if one.written})
-        search.effort = Effort(max(bits, search.effort.bits))
-        try:
-            for _unfit in search.one_by_one(_PATIENCE):
-                pass
-            search.derived(_PATIENCE)
-        except TookTooLong:
+    search = Search.of(side, None, {one.name: one.bound for one in comparison if one.written})
+    search.effort = Effort(max(bits, search.effort.bits))
+    with contextlib.suppress(TookTooLong):
+        for _unfit in search.one_by_one(_PATIENCE):
             pass
+        search.derived(_PATIENCE)
     if not search.found:
         return None
     best = search.explanation()[0]
@@ -146,35 +152,31 @@ def _searched(case: CheckedCase, others: Sequence[CheckedCase], refuting: Checke
     return None if outcome is None else _Found((best, *best.rivals[:1]), outcome)
 
 
-def _shown(case: CheckedCase) -> int:
-    """How many elements the results of a case have, which is how much it shows."""
-    return sum(values.tensor.numel() for _, values in case.results)
+def _shown(case: CheckedCase) -> tuple[bool, int]:
+    """How much a case shows: whether its errors are no roundings of its numbers, and how many elements are wrong."""
+    return not all(map(may_be_rounding, case.plain)), sum(one.count for one in case.plain)
 
 
 def _joined(cases: Sequence[CheckedCase]) -> Compared:
     """The first results of wrong cases, one after the other: a change that mends all of them does so less by chance."""
-    from triton_lab.launch.comparison.launch_results import read
-    from triton_lab.launch.replay.replay_run import replay
-
-    found, wanted = [], []
-    for one in cases:
-        name, values = one.results[0]
-        found.append(read(replay(one.launch), one.launch.argument(name)).reshape(-1))
-        wanted.append(read_tensor(values).reshape(-1))
-    return Compared("", np.concatenate(found), np.concatenate(wanted))
+    first = [one.plain[0] for one in cases]
+    found, wanted = (
+        np.concatenate([side.reshape(-1) for side in sides])
+        for sides in ([one.a for one in first], [one.b for one in first])
+    )
+    return Compared("", found, wanted)
 
 
 def _in_words(found: _Found, others: Sequence[CheckedCase]) -> str:
     first, *rivals = found.changes
-    cases = messages.count(found.outcome.right, "case")
+    cases = messages.all_of(found.outcome.right, "checked case")
     is_shown = found.outcome.refuted is None and (found.outcome.mended > 1 or not any(one.is_wrong for one in others))
     if not is_shown:
         return _("One change that makes this case right, but not all: with {change}.").format(change=first.tried)
     if rivals:
-        return _(
-            "Why: either {cause}, with {change}, or {cause_2}, with {change_2}: with either of them {cases} that "
-            "were checked are right."
-        ).format(cause=first.cause, change=first.tried, cause_2=rivals[0].cause, change_2=rivals[0].tried, cases=cases)
-    return _("Why: {cause}: with {change} all of {cases} are right.").format(
+        return _("Why: either {cause}, with {change}, or {cause_2}, with {change_2}: each makes {cases} right.").format(
+            cause=first.cause, change=first.tried, cause_2=rivals[0].cause, change_2=rivals[0].tried, cases=cases
+        )
+    return _("Why: {cause}: with {change}, which makes {cases} right.").format(
         cause=first.cause, change=first.tried, cases=cases
     )

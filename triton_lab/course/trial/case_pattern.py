@@ -13,7 +13,8 @@ from triton_lab.localization import _
 if TYPE_CHECKING:
     from triton_lab.course.trial.case_run import CaseRun
 
-_BITS = 4.0  # how unlikely it must be by chance that a condition holds for just the wrong cases
+_BITS = 4.0  # how unlikely it must be by chance that a condition holds for all wrong cases
+_EXCEPTIONS = 1  # right cases for which the condition may hold, too
 _MOST = 2  # conditions that are told
 _LIKE = 8.0  # times as great on average: such numbers are not why only larger sizes are wrong
 
@@ -28,16 +29,28 @@ def pattern_line(run: CaseRun, others: Sequence[CaseRun]) -> str:
     """
     runs = [run, *others]
     wrong = [one.fault is not None for one in runs]
-    if log2(comb(len(runs), sum(wrong))) >= _BITS:
-        parting = [told for told, holds in _conditions(runs) if holds == wrong]
-        if parting:
-            return _("Of {cases} {wrong} are wrong, just those in which {condition}.").format(
-                cases=messages.count(len(runs), "case"),
-                wrong=messages.number(sum(wrong)),
-                condition=_(" and ").join(parting[:_MOST]),
-            )
+    asked = [(_bits(wrong, holds), told) for told, holds in _conditions(runs)]
+    most = max((bits for bits, _ in asked), default=0.0)
+    if most >= _BITS:
+        parting = [told for bits, told in asked if bits == most]
+        return _("Only cases in which {condition} are wrong: {wrong} of {cases}.").format(
+            condition=_(" and ").join(parting[:_MOST]),
+            wrong=messages.number(sum(wrong)),
+            cases=messages.number(next(sum(holds) for told, holds in _conditions(runs) if told == parting[0])),
+        )
     smaller = _of_smaller_sizes(run, [one for one in others if one.fault is None])
     return "" if smaller is None else _("It is right for smaller sizes: {on}.").format(on=smaller.on)
+
+
+def _bits(wrong: Sequence[bool], holds: Sequence[bool]) -> float:
+    """How unlikely it is by chance that all ``wrong`` cases are among those for which a condition holds.
+
+    0 if they are not, or if the condition holds for many right ones, too.
+    """
+    apart = sum(one and not other for one, other in zip(holds, wrong, strict=True))
+    if apart > _EXCEPTIONS or any(one and not other for one, other in zip(wrong, holds, strict=True)):
+        return 0.0
+    return log2(comb(len(wrong), sum(wrong)) / comb(sum(holds), sum(wrong)))
 
 
 def _conditions(runs: Sequence[CaseRun]) -> Iterator[Condition]:

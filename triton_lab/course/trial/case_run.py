@@ -107,11 +107,12 @@ def raced(run: CaseRun, asked: Callable[[Launch, Finding], bool] = lambda launch
         for finding in launch.findings:
             grave = finding.severity == ERROR or rules()[finding.kind].by_luck
             if grave and finding.kind not in run.asked.allowed and asked(launch, finding):
-                return AnswerFault(_of_finding(finding), run.on, launch, launch)
+                return AnswerFault(finding_text(finding), run.on, launch, launch)
     return None
 
 
-def _of_finding(finding: Finding) -> str:
+def finding_text(finding: Finding) -> str:
+    """A finding as a sentence with its place and what to do."""
     where = _("In {place}: ").format(place=finding.where) if finding.where else ""
     message = finding.message.rstrip(".")
     return f"{where}{message if where else message[0].upper() + message[1:]}. {finding.hint}"

@@ -9,19 +9,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triton_lab.course.launch_work import arguments_of
 from triton_lab.course.trial.expected_result import ExpectedResult
+from triton_lab.ir.plan_edits import edited
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.compare import compare
 from triton_lab.launch.comparison.comparison_result import Comparison
 from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.mutations.grid_sizes import grids
 from triton_lab.launch.comparison.mutations.written_kernel import as_written
+from triton_lab.launch.comparison.number_formats import as_array
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.rerun import Side, may_be_rounding
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
+from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 Structure = tuple[tuple[int, str], ...]
 """The numbers and the names of a kernel's operations."""
 
+_ARITHMETIC = ("arith.add", "arith.sub", "arith.mul", "arith.div")
+_LIMITS = ("arith.min", "arith.max")
 _GRIDS = 8  # other grids that are tried on a case: the first ones are the likeliest
 
 
@@ -71,6 +76,12 @@ class CheckedCase:
         """The launch with the kernel as it was written."""
         return as_written(self.launch)
 
+    @cached_property
+    def plain(self) -> list[Compared]:
+        """The results beside the expected ones, by argument. Raises CannotReplay."""
+        against = {name: as_array(values.tensor) for name, values in self.results}
+        return Side("", self.launch, against).held(replay(self.launch))
+
     def comparison(self) -> Comparison:
         """The launch compared with the expected results. Raises CannotReplay."""
         return compare(self.launch, {name: values.tensor for name, values in self.results}, seconds=1.0)
@@ -88,9 +99,7 @@ class CheckedCase:
     def _with_another_grid(self) -> bool:
         """Whether one of the grids that fit this case makes it right: the number itself is that of another case."""
         coverage = StoreCoverage.of(self.launch)
-        side = Side("", self.launch, {name: read_tensor(values) for name, values in self.results})
-        plain = side.held(replay(self.launch))
-        fitting = islice(grids(self.launch, coverage, coverage.needed(plain)), _GRIDS)
+        fitting = islice(grids(self.launch, coverage, coverage.needed(self.plain)), _GRIDS)
         return any(self.is_right(self.launch, one) for one in fitting)
 
     def is_right(self, launch: Launch, switch: Switch) -> bool:
@@ -115,13 +124,6 @@ class CheckedCase:
         return True
 
 
-def read_tensor(values: ExpectedResult) -> Any:
-    """The expected values as an array."""
-    from triton_lab.launch.comparison.number_formats import as_array
-
-    return as_array(values.tensor)
-
-
 def structure_of(launch: Launch) -> Structure:
     """The operations of a launch's kernel: a change of one place means the same in another with equal ones."""
     return tuple((op.index, op.name) for op in launch.executable.plan.walk())
@@ -142,16 +144,35 @@ def confirmation(switch: Switch, case: CheckedCase, others: Sequence[CheckedCase
     Cases in which it cannot be asked do not count.
     """
     own = next((one for one in (case.written, case.launch) if case.is_right(one, switch)), None)
-    if own is None:
+    if own is None or _is_by_chance(switch, own):
         return None
     structure = structure_of(own)
     right = mended = 1
     for one in others:
-        found = one.is_right_with(switch, structure)
+        found = None if is_late() else one.is_right_with(switch, structure)
         if found is False:
             return Confirmation(right, mended, one)
         right, mended = right + (found is True), mended + (found is True and one.is_wrong)
     return Confirmation(right, mended)
+
+
+def _is_by_chance(switch: Switch, launch: Launch) -> bool:
+    """Whether the change can hardly be what was meant, though it works.
+
+    That is the number of a program along an axis on which there is only one, and a minimum or maximum for a sum, a
+    difference, a product or a quotient.
+    """
+    plan = launch.executable.plan
+    before = {op.index: op for op in plan.walk()}
+    for op in edited(plan, switch.edits).walk() if switch.edits else ():
+        old = before.get(op.index)
+        if old is None or old is op:
+            continue
+        if op.name == "tt.get_program_id" and op.attributes != old.attributes:
+            return launch.grid[op.attributes["axis"]] == 1
+        if old.name.startswith(_ARITHMETIC) and op.name.startswith(_LIMITS):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -169,6 +190,7 @@ class SideOfAll(Side):
             if switch not in self.known:
                 self.known[switch] = confirmation(switch, self.case, self.others)
             outcome = self.known[switch]
-            if outcome is not None and outcome.refuted is not None:
-                raise CannotReplay(_("it is wrong with {case}").format(case=outcome.refuted.on))
+            if outcome is None or outcome.refuted is not None:
+                on = self.case.on if outcome is None or outcome.refuted is None else outcome.refuted.on
+                raise CannotReplay(_("it is wrong with {case}").format(case=on))
         return found

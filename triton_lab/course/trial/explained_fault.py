@@ -11,9 +11,10 @@ from triton_lab.course.answer_fault import AnswerFault
 from triton_lab.course.attempt import Placed
 from triton_lab.course.trial import answer_cause
 from triton_lab.course.trial.case_pattern import pattern_line
-from triton_lab.course.trial.case_run import CaseRun, raced
+from triton_lab.course.trial.case_run import CaseRun, finding_text, raced
 from triton_lab.ir import effects
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.comparison.compare import compare
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.localization import _
@@ -39,7 +40,17 @@ def _lines(run: CaseRun, unlike: Unlike, others: Sequence[CaseRun]) -> list[str]
     if finding is not None:
         return [finding.message]
     pattern = pattern_line(run, others)
-    return [pattern] if pattern else []
+    return [*_beside(unlike), *([pattern] if pattern else [])]
+
+
+def _beside(unlike: Unlike) -> list[str]:
+    """A line with a finding that may explain wrong values, of an operation from which these are computed; or none."""
+    if unlike.launch is None:
+        return []
+    for one in unlike.launch.findings:
+        if rules()[one.kind].explains and one.op is not None and descends(unlike.launch, unlike.argument, one):
+            return [_("Odd: {finding}").format(finding=finding_text(one))]
+    return []
 
 
 def descends(launch: Launch, argument: str | None, finding: Finding) -> bool:

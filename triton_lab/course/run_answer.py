@@ -26,7 +26,7 @@ from triton_lab.course.cases import Case
 from triton_lab.course.launch_work import wide
 from triton_lab.course.trial.case_run import CaseRun, Demands, raced
 from triton_lab.course.trial.expected_result import first_of
-from triton_lab.course.trial.explained_fault import explained
+from triton_lab.course.trial.explained_fault import explained, with_pattern
 from triton_lab.course.trial.program_shares import one_program
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -61,6 +61,8 @@ def tried(
         run = CaseRun(one, attempted, asked, *seeds(number), runs)
         if run.unlike is not None:
             return explained(run, _others(run, runs, all_cases, attempted, seeds))
+        if run.fault is not None and run.stopped:
+            return with_pattern(run.fault, run, _others(run, runs, all_cases, attempted, seeds))
         if run.fault is not None:
             return run.fault
         runs.append(run)
@@ -105,12 +107,14 @@ def raising(error: Exception, function: Callable[..., Any], on: str, launches: S
         return AnswerFault(stub, untouched=True)
     failed = next((launch for launch in reversed(launches) if launch.error is not None), None)
     if failed is not None:
-        found = failed.findings[0].message if failed.findings else str(error)
+        first = next(iter(failed.findings), None)
+        found = str(error) if first is None else first.message
         return AnswerFault(
             _("The launch of {kernel} stopped: {found}.").format(kernel=failed.kernel, found=found).replace("..", "."),
             on,
             failed,
             failed,
+            lines=() if first is None or not first.hint else (first.hint,),
         )
     return raised(error, on, function)
 

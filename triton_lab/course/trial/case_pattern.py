@@ -29,14 +29,14 @@ def pattern_line(run: CaseRun, others: Sequence[CaseRun]) -> str:
     """
     runs = [run, *others]
     wrong = [one.fault is not None for one in runs]
-    asked = [(_bits(wrong, holds), told) for told, holds in _conditions(runs)]
-    most = max((bits for bits, _ in asked), default=0.0)
+    conditions = list(_conditions(runs))
+    most = max((_bits(wrong, holds) for told, holds in conditions), default=0.0)
     if most >= _BITS:
-        parting = [told for bits, told in asked if bits == most]
+        parting = [one for one in conditions if _bits(wrong, one[1]) == most][:_MOST]
         return _("Only cases in which {condition} are wrong: {wrong} of {cases}.").format(
-            condition=_(" and ").join(parting[:_MOST]),
+            condition=_(" and ").join(told for told, holds in parting),
             wrong=messages.number(sum(wrong)),
-            cases=messages.number(next(sum(holds) for told, holds in _conditions(runs) if told == parting[0])),
+            cases=messages.number(sum(map(all, zip(*(holds for told, holds in parting), strict=True)))),
         )
     smaller = _of_smaller_sizes(run, [one for one in others if one.fault is None])
     return "" if smaller is None else _("It is right for smaller sizes: {on}.").format(on=smaller.on)
@@ -78,17 +78,17 @@ def _conditions(runs: Sequence[CaseRun]) -> Iterator[Condition]:
                 _("{size} is no multiple of {block}").format(size=told, block=block),
                 [size % block != 0 for size in sizes],
             )
+    for one, other in ((one, other) for one in numbers for other in numbers if one < other):
+        pairs = list(zip(numbers[one], numbers[other], strict=True))
+        yield _("{size} and {other} differ").format(size=one, other=other), [a != b for a, b in pairs]
+        yield _("{size} is greater than {bound}").format(size=one, bound=other), [a > b for a, b in pairs]
+        yield _("{size} is greater than {bound}").format(size=other, bound=one), [b > a for a, b in pairs]
     for told, sizes in numbers.items():
         for bound in sorted(set(sizes))[:-1]:
             yield (
                 _("{size} is greater than {bound}").format(size=told, bound=messages.number(bound)),
                 [size > bound for size in sizes],
             )
-    for one, other in ((one, other) for one in numbers for other in numbers if one < other):
-        pairs = list(zip(numbers[one], numbers[other], strict=True))
-        yield _("{size} and {other} differ").format(size=one, other=other), [a != b for a, b in pairs]
-        yield _("{size} is greater than {bound}").format(size=one, bound=other), [a > b for a, b in pairs]
-        yield _("{size} is greater than {bound}").format(size=other, bound=one), [b > a for a, b in pairs]
     for name in runs[0].given:
         kinds = [str(one.given[name].dtype).removeprefix("torch.") for one in runs]
         for kind in dict.fromkeys(kinds):

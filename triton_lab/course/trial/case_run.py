@@ -92,6 +92,11 @@ class CaseRun:
             return self.unlike.fault
         return _spoiled(attempt, self.before, changes, on)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether a launch was stopped by an error."""
+        return any(launch.error is not None for launch in self.launches)
+
     def changed(self) -> bool:
         """Whether an argument has other numbers than before."""
         return any((bytes_of(one.tensor) != self.before[name]).any() for name, one in self.attempt.tensors.items())

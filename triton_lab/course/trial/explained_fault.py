@@ -29,6 +29,12 @@ def explained(run: CaseRun, others: Sequence[CaseRun]) -> AnswerFault:
     return replace(run.unlike.fault, picture=_picture(run.unlike), lines=tuple(_lines(run, run.unlike, others)))
 
 
+def with_pattern(fault: AnswerFault, run: CaseRun, others: Sequence[CaseRun]) -> AnswerFault:
+    """The ``fault`` of ``run`` with a line on the cases that are wrong like it."""
+    pattern = pattern_line(run, others)
+    return replace(fault, lines=(*fault.lines, pattern)) if pattern else fault
+
+
 def _lines(run: CaseRun, unlike: Unlike, others: Sequence[CaseRun]) -> list[str]:
     found = converted(run.launches, unlike.placed) if unlike.launch is None else answer_cause.cause_lines(run, others)
     if found:

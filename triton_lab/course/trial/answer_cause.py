@@ -79,7 +79,7 @@ def _lines(run: CaseRun, others: Sequence[CaseRun]) -> list[str]:
         related.append(_("Odd: {kernel} does not use {names}.").format(kernel=unlike.launch.kernel, names=names))
     case = CheckedCase.of(run)
     checked = [one for one in map(CheckedCase.of, others) if one is not None]
-    why = _why(causes, case, checked)
+    why = _why(unlike.argument, causes, case, checked)
     if why:
         return [*related, *why]
     if related:
@@ -87,8 +87,10 @@ def _lines(run: CaseRun, others: Sequence[CaseRun]) -> list[str]:
     return [_("Odd: {relation}.").format(relation=told(one)) for one in explain(unlike.launch).broken[:1]]
 
 
-def _why(causes: Causes, case: CheckedCase | None, others: Sequence[CheckedCase]) -> list[str]:
-    """The line with the reason: that of ``causes`` if it holds in all cases, else that of a search in all of them."""
+def _why(argument: str, causes: Causes, case: CheckedCase | None, others: Sequence[CheckedCase]) -> list[str]:
+    """The line with the reason why ``argument`` is wrong: that of ``causes`` if it holds in all cases, else that of a
+    search in all of them.
+    """
     changes = _changes(causes)
     if case is None or (changes and changes[0].switch is None) or (causes.named and not changes):
         return [_("Why: {cause}.").format(cause=causes.cause)] if causes.known else []
@@ -100,7 +102,19 @@ def _why(causes: Causes, case: CheckedCase | None, others: Sequence[CheckedCase]
         with within(2 * _PATIENCE):
             found = _searched(case, ordered) or found
     named = [_("Why: {cause}.").format(cause="; ".join(causes.named))] if causes.named else []
-    return named if found is None else [*named, _in_words(found, others)]
+    if found is not None:
+        return [*named, _in_words(found, others)]
+    return [*named, *(_near(argument, one) for one in changes[:1] if len(case.results) > 1)]
+
+
+def _near(argument: str, one: Experiment) -> str:
+    """What a change does for the one of several results whose elements are told."""
+    text = (
+        _("One change that makes {argument} right: with {change}.")
+        if one.names_it
+        else _("One change that makes most of {argument} right: with {change}.")
+    )
+    return text.format(argument=argument, change=one.tried)
 
 
 def _changes(causes: Causes) -> list[Experiment]:
@@ -116,7 +130,7 @@ def _agreed(right: Sequence[tuple[Experiment, Confirmation]]) -> _Found | None:
     holding = [(one, outcome) for one, outcome in right if outcome.refuted is None]
     if holding:
         first = holding[0][0]
-        alike = [one for one, _ in holding if one is first or one in first.rivals]
+        alike = [one for one, _ in holding if one is first or one in first.rivals or one.doubtful]
         return _Found(tuple(alike[:2]), holding[0][1])
     return _Found((right[0][0],), right[0][1]) if right else None
 
@@ -170,9 +184,12 @@ def _joined(cases: Sequence[CheckedCase]) -> Compared:
 def _in_words(found: _Found, others: Sequence[CheckedCase]) -> str:
     first, *rivals = found.changes
     cases = messages.all_of(found.outcome.right, "checked case")
-    is_shown = found.outcome.refuted is None and (found.outcome.mended > 1 or not any(one.is_wrong for one in others))
-    if not is_shown:
+    if found.outcome.refuted is not None:
         return _("One change that makes this case right, but not all: with {change}.").format(change=first.tried)
+    if found.outcome.mended == 1 and any(one.is_wrong for one in others):
+        return _("One change that makes this case right: with {change}. In others it was not tried.").format(
+            change=first.tried
+        )
     if rivals:
         return _("Why: either {cause}, with {change}, or {cause_2}, with {change_2}: each makes {cases} right.").format(
             cause=first.cause, change=first.tried, cause_2=rivals[0].cause, change_2=rivals[0].tried, cases=cases

@@ -95,7 +95,7 @@ def _why(argument: str, causes: Causes, case: CheckedCase | None, others: Sequen
     if case is None or (changes and changes[0].switch is None) or (causes.named and not changes):
         return [_("Why: {cause}.").format(cause=causes.cause)] if causes.known else []
     ordered = sorted(others, key=lambda one: (not one.is_wrong, one.launch.seconds))
-    with within(_PATIENCE):
+    with within(2 * _PATIENCE):
         outcomes = [(one, confirmation(one.switch, case, ordered)) for one in changes if one.switch is not None]
     found = _agreed([(one, outcome) for one, outcome in outcomes if outcome is not None])
     if found is None or found.outcome.refuted is not None:
@@ -186,8 +186,8 @@ def _in_words(found: _Found, others: Sequence[CheckedCase]) -> str:
     cases = messages.all_of(found.outcome.right, "checked case")
     if found.outcome.refuted is not None:
         return _("One change that makes this case right, but not all: with {change}.").format(change=first.tried)
-    if found.outcome.mended == 1 and any(one.is_wrong for one in others):
-        return _("One change that makes this case right: with {change}. In others it was not tried.").format(
+    if not found.outcome.whole or (found.outcome.mended == 1 and any(one.is_wrong for one in others)):
+        return _("One change that makes this case right: with {change}. It was not tried on all others.").format(
             change=first.tried
         )
     if rivals:

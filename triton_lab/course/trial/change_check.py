@@ -131,11 +131,15 @@ def structure_of(launch: Launch) -> Structure:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """How many cases a change makes or keeps right, and the first one that it leaves or makes wrong, None if none."""
+    """How many cases a change makes or keeps right, and the first one that it leaves or makes wrong, None if none.
+
+    ``whole``: there was time for all cases.
+    """
 
     right: int
     mended: int
     refuted: CheckedCase | None = None
+    whole: bool = True
 
 
 def confirmation(switch: Switch, case: CheckedCase, others: Sequence[CheckedCase]) -> Confirmation | None:
@@ -149,7 +153,9 @@ def confirmation(switch: Switch, case: CheckedCase, others: Sequence[CheckedCase
     structure = structure_of(own)
     right = mended = 1
     for one in others:
-        found = None if is_late() else one.is_right_with(switch, structure)
+        if is_late():
+            return Confirmation(right, mended, whole=False)
+        found = one.is_right_with(switch, structure)
         if found is False:
             return Confirmation(right, mended, one)
         right, mended = right + (found is True), mended + (found is True and one.is_wrong)

@@ -39,7 +39,7 @@ MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
 _FEW = 16  # elements
 _BLOCK = 8  # elements that an access should touch at least
 _MANY = 4_000  # elements that one program should not process alone
-_PATIENCE, _SMALL = 2.0, 20_000  # seconds for the runs of other cases, when one is wrong, and elements of each
+_PATIENCE, _SMALL = 2.0, 23_000  # seconds for the runs of other cases, when one is wrong, and elements of each
 OTHERS = 7_000  # added to the seed for other numbers
 
 

@@ -92,8 +92,10 @@ def _why(argument: str, causes: Causes, case: CheckedCase | None, others: Sequen
     search in all of them.
     """
     changes = _changes(causes)
-    if case is None or (changes and changes[0].switch is None) or (causes.named and not changes):
-        return [_("Why: {cause}.").format(cause=causes.cause)] if causes.known else []
+    if causes.known and (not changes or changes[0].switch is None):
+        return [_("Why: {cause}.").format(cause=causes.cause)]
+    if case is None:
+        return [_untried(one) for one in changes[:1]]
     ordered = sorted(others, key=lambda one: (not one.is_wrong, one.launch.seconds))
     with within(2 * _PATIENCE):
         outcomes = [(one, confirmation(one.switch, case, ordered)) for one in changes if one.switch is not None]
@@ -105,6 +107,12 @@ def _why(argument: str, causes: Causes, case: CheckedCase | None, others: Sequen
     if found is not None:
         return [*named, _in_words(found, others)]
     return [*named, *(_near(argument, one) for one in changes[:1] if len(case.results) > 1)]
+
+
+def _untried(one: Experiment) -> str:
+    return _("One change that makes this case right: with {change}. It was not tried on all others.").format(
+        change=one.tried
+    )
 
 
 def _near(argument: str, one: Experiment) -> str:
@@ -187,9 +195,7 @@ def _in_words(found: _Found, others: Sequence[CheckedCase]) -> str:
     if found.outcome.refuted is not None:
         return _("One change that makes this case right, but not all: with {change}.").format(change=first.tried)
     if not found.outcome.whole or (found.outcome.mended == 1 and any(one.is_wrong for one in others)):
-        return _("One change that makes this case right: with {change}. It was not tried on all others.").format(
-            change=first.tried
-        )
+        return _untried(first)
     if rivals:
         return _("Why: either {cause}, with {change}, or {cause_2}, with {change_2}: each makes {cases} right.").format(
             cause=first.cause, change=first.tried, cause_2=rivals[0].cause, change_2=rivals[0].tried, cases=cases

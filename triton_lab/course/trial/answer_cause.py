@@ -110,8 +110,8 @@ def _why(argument: str, causes: Causes, case: CheckedCase | None, others: Sequen
 
 
 def _untried(one: Experiment) -> str:
-    return _("One change that makes this case right: with {change}. It was not tried on all others.").format(
-        change=one.tried
+    return _("One change that makes this case right: {cause}, with {change}. It was not tried on all others.").format(
+        cause=one.cause, change=one.tried
     )
 
 
@@ -193,7 +193,9 @@ def _in_words(found: _Found, others: Sequence[CheckedCase]) -> str:
     first, *rivals = found.changes
     cases = messages.all_of(found.outcome.right, "checked case")
     if found.outcome.refuted is not None:
-        return _("One change that makes this case right, but not all: with {change}.").format(change=first.tried)
+        return _("One change that makes this case right, but not all: {cause}, with {change}.").format(
+            cause=first.cause, change=first.tried
+        )
     if not found.outcome.whole or (found.outcome.mended == 1 and any(one.is_wrong for one in others)):
         return _untried(first)
     if rivals:

@@ -86,21 +86,26 @@ class CheckedCase:
         """The launch compared with the expected results. Raises CannotReplay."""
         return compare(self.launch, {name: values.tensor for name, values in self.results}, seconds=1.0)
 
-    def is_right_with(self, switch: Switch, structure: Structure) -> bool | None:
-        """Whether all results are right with the change of a kernel with this ``structure``.
+    def is_right_with(self, switch: Switch, told: Launch) -> bool | None:
+        """Whether all results are right with a change of the launch ``told`` of another case.
 
         None if that cannot be asked here: of another kernel, or of a grid where the launch's own is right.
         """
         if switch.grid is not None:
-            return self._with_another_grid() if self.is_wrong else None
+            return self._with_another_grid(_ways(switch.grid, told)) if self.is_wrong else None
+        structure = structure_of(told)
         alike = next((one for one in (self.written, self.launch) if structure_of(one) == structure), None)
         return None if alike is None else self.is_right(alike, switch)
 
-    def _with_another_grid(self) -> bool:
-        """Whether one of the grids that fit this case makes it right: the number itself is that of another case."""
+    def _with_another_grid(self, ways: tuple[int, ...]) -> bool:
+        """Whether a grid that fits this case, larger and smaller along the same axes, makes it right.
+
+        The numbers themselves are those of another case.
+        """
         coverage = StoreCoverage.of(self.launch)
-        fitting = islice(grids(self.launch, coverage, coverage.needed(self.plain)), _GRIDS)
-        return any(self.is_right(self.launch, one) for one in fitting)
+        found = grids(self.launch, coverage, coverage.needed(self.plain))
+        alike = (one for one in found if one.grid is not None and _ways(one.grid, self.launch) == ways)
+        return any(self.is_right(self.launch, one) for one in islice(alike, _GRIDS))
 
     def is_right(self, launch: Launch, switch: Switch) -> bool:
         """Whether all results are right with the change of ``launch``, which is this case's or the one as written."""
@@ -122,6 +127,11 @@ class CheckedCase:
             if not bool(values.near(tensor[: wanted.numel()].reshape(wanted.shape), self.tolerance).all()):
                 return False
         return True
+
+
+def _ways(grid: Sequence[int], launch: Launch) -> tuple[int, ...]:
+    """For each axis whether ``grid`` is larger there than that of ``launch`` (1), smaller (-1), or the same."""
+    return tuple((new > old) - (new < old) for new, old in zip(grid, launch.grid, strict=True))
 
 
 def structure_of(launch: Launch) -> Structure:
@@ -150,12 +160,11 @@ def confirmation(switch: Switch, case: CheckedCase, others: Sequence[CheckedCase
     own = next((one for one in (case.written, case.launch) if case.is_right(one, switch)), None)
     if own is None or _is_by_chance(switch, own):
         return None
-    structure = structure_of(own)
     right = mended = 1
     for one in others:
         if is_late():
             return Confirmation(right, mended, whole=False)
-        found = one.is_right_with(switch, structure)
+        found = one.is_right_with(switch, own)
         if found is False:
             return Confirmation(right, mended, one)
         right, mended = right + (found is True), mended + (found is True and one.is_wrong)

@@ -144,6 +144,23 @@ def test_a_program_id_that_is_always_zero_is_no_cause() -> None:
     assert told and not any("program_id(1)" in each for each in told)
 
 
+@triton.jit
+def _summed(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    tl.store(out_ptr + row, tl.sum(tl.load(x_ptr + row * BLOCK + tl.arange(0, BLOCK)), axis=0))
+
+
+def test_a_maximum_for_a_sum_is_a_cause_in_a_reduction() -> None:
+    def summed(x: Any) -> Any:
+        out = torch.empty(len(x))
+        _summed[(len(x),)](x, out, BLOCK=x.shape[1])
+        return out
+
+    found = runs(summed, lambda x: x.amax(1), *(case(x=tensor(rows, 16)) for rows in (9, 12, 20)))
+    (told,) = cause_lines(found[0], found[1:])
+    assert "max instead of sum" in told and "all 3 " in told
+
+
 def test_what_the_wrong_cases_have_in_common_is_told() -> None:
     sizes = (64, 65, 10, 300, 1, 700, 100)
     found = runs(doubled(lambda n: 1), lambda x: 2 * x, *(case(x=tensor(n)) for n in sizes))

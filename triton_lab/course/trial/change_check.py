@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab.course.launch_work import arguments_of
 from triton_lab.course.trial.expected_result import ExpectedResult
+from triton_lab.ir import traits
 from triton_lab.ir.plan_edits import edited
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.compare import compare
@@ -175,17 +176,19 @@ def _is_by_chance(switch: Switch, launch: Launch) -> bool:
     """Whether the change can hardly be what was meant, though it works.
 
     That is the number of a program along an axis on which there is only one, and a minimum or maximum for a sum, a
-    difference, a product or a quotient.
+    difference, a product or a quotient, except in a reduction.
     """
     plan = launch.executable.plan
     before = {op.index: op for op in plan.walk()}
+    folding = [block for op in plan.walk() if op.name in traits.FOLDS for one in op.regions for block in one.blocks]
+    folded = {op.index for block in folding for op in block.ops}
     for op in edited(plan, switch.edits).walk() if switch.edits else ():
         old = before.get(op.index)
         if old is None or old is op:
             continue
         if op.name == "tt.get_program_id" and op.attributes != old.attributes:
             return launch.grid[op.attributes["axis"]] == 1
-        if old.name.startswith(_ARITHMETIC) and op.name.startswith(_LIMITS):
+        if op.index not in folded and old.name.startswith(_ARITHMETIC) and op.name.startswith(_LIMITS):
             return True
     return False
 

@@ -51,7 +51,7 @@ GLUED = {
     "backend": 7,
     "command": 13,
     "compiled": 19,
-    "course": 30,
+    "course": 16,
     "examples": 3,
     "interpreter": 39,
     "ir": 34,

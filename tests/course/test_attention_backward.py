@@ -10,8 +10,8 @@ import triton
 import triton.language as tl
 
 from tests.course import others
-from triton_lab.course import answer_difference
 from triton_lab.course.exercise_registry import exercise
+from triton_lab.course.trial import answer_cause
 
 
 @triton.jit
@@ -138,7 +138,7 @@ WRONG = [
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time enough for the search for a cause: what it finds is tested, not how fast this machine is."""
-    monkeypatch.setattr(answer_difference, "_PATIENCE", 20.0)
+    monkeypatch.setattr(answer_cause, "_PATIENCE", 20.0)
 
 
 @pytest.mark.usefixtures("patience")

@@ -15,9 +15,10 @@ from tests.course.chapters import answers, defined
 from tests.course.mutants import Mutant, mutants
 from tests.course.same import means_the_same
 from tests.wordings import Wording
-from triton_lab.course import answer_difference
+from triton_lab.course import run_answer
 from triton_lab.course.exercise_kinds import Exercise, Question, Task
 from triton_lab.course.exercise_registry import exercise, exercises
+from triton_lab.course.trial import answer_cause
 
 TASKS = [one for one in exercises() if isinstance(one, Task)]
 VALUES = [one for one in exercises() if not isinstance(one, Task)]
@@ -32,7 +33,8 @@ each_value = pytest.mark.parametrize("one", VALUES, ids=lambda one: one.name)
 @pytest.fixture
 def no_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Why an answer is wrong is not asked, which takes most of the time: `test_answer_fault` is about that."""
-    monkeypatch.setattr(answer_difference, "_reason", lambda *_: ("not asked",))
+    monkeypatch.setattr(answer_cause, "cause_lines", lambda *_: ("not asked",))
+    monkeypatch.setattr(run_answer, "_PATIENCE", 0.0)
 
 
 def is_rejected(one: Exercise, text: str) -> bool:

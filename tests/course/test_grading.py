@@ -11,8 +11,12 @@ from click.testing import CliRunner
 from tests.hostile import notebooks
 from tests.hostile.notebooks import CHECKS, check, notebook
 from tests.wordings import Wording
+from triton_lab import localization
 from triton_lab.command.main import triton_lab_command
+from triton_lab.course.answer_fault import AnswerFault
+from triton_lab.course.feedback import NotSolved
 from triton_lab.course.grading import GradeRow, Grades, grade
+from triton_lab.course.progress_store import Progress
 from triton_lab.course.released_exercises import handed_in
 
 RIGHT, CHECK = "idle_lanes = 24", check("idle_lanes")
@@ -135,6 +139,18 @@ def test_the_table_is_safe_to_open(tmp_path: Path) -> None:
     assert rows[2][-1] == "red /  =cmd\ufffd" and rows[3][-1] == "'  =1+1"
     assert "<b>" not in grades._repr_html_() and str(grades).splitlines()[0] == "=a<b>.ipynb  1.5 of 4"
     assert "\x1b" not in str(grades)
+
+
+def test_the_table_and_the_progress_are_in_the_chosen_language() -> None:
+    grades = Grades([GradeRow("a.ipynb", "relu", 1.0, 2.0, "")])
+    assert localization.use("zh_CN")
+    try:
+        told, shown, progress = str(grades), grades._repr_html_(), Progress({"00": (1, 5)})._repr_html_()
+        refused = NotSolved("relu", AnswerFault("no"))._render_traceback_()[0]
+    finally:
+        localization.use("en")
+    assert " of " not in told + shown + progress and "Points" not in shown and "chapter" not in progress
+    assert refused.startswith("\x1b[31m") and "Not solved" not in refused and "relu" in refused
 
 
 def test_the_command_grades_and_writes_the_table(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.course.learners.harmless import HARMLESS
 from tests.course.learners.right_rows import three_pass_softmax
 from tests.course.learners.slips import CLASSES, Slip
 from tests.course.learners.trial import WRONG, rejected, right_answers, wrong_answers
-from triton_lab.course import answer_difference
+from triton_lab.course.trial import answer_cause
 
 QUICK = {"add_constant", "reverse", "copy_any", "take", "average", "row_sum", "bands", "total", "add_at", "merge"}
 
@@ -32,7 +32,7 @@ def spread(count: int) -> list[Any]:
 def test_a_wrong_answer_is_rejected_with_its_reason(
     name: str, slip: Slip, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer_difference, "_PATIENCE", 20.0)
+    monkeypatch.setattr(answer_cause, "_PATIENCE", 20.0)
     message = rejected(name, text)
     assert message is not None and slip.explained(message), message
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.course.chapters import answers, defined
 from tests.course.misunderstandings import VALUES, WRONG, Replacements
-from triton_lab.course import answer_difference
 from triton_lab.course.exercise_registry import exercise
+from triton_lab.course.trial import answer_cause
 
 CASES = [
     pytest.param(name, reason, replacements, id=f"{name}-{number}")
@@ -22,7 +22,7 @@ CASES = [
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time enough for the search for a cause: what it finds is tested, not how fast this machine is."""
-    monkeypatch.setattr(answer_difference, "_PATIENCE", 10.0)
+    monkeypatch.setattr(answer_cause, "_PATIENCE", 10.0)
 
 
 @pytest.mark.parametrize(("name", "reason", "replacements"), CASES)

@@ -105,7 +105,7 @@ def test_the_reason_of_a_wrong_result_is_the_one_that_a_comparison_finds() -> No
     fault = exercise("row_sum").judge(row_sum_over)
     assert fault is not None and fault.launch is not None
     load = _row_sum_over.fn.__code__.co_firstlineno + 3
-    (reason,) = fault.lines
+    *_related, reason = fault.lines
     assert "other=" in reason and str(load) in reason
     # What was tried is behind a button.
     assert not fault.picture.tried

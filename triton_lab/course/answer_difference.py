@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +27,21 @@ if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
 
-_PATIENCE = 2.0  # seconds for the reason of a wrong answer
+
+@dataclass(frozen=True, eq=False)
+class Unlike:
+    """A result whose numbers are wrong: its fault in words, and the launch and the program that stored the first one.
+
+    ``argument`` is its name in the launch, ``wanted`` are the expected values. Without a launch, nothing of the kernel
+    was stored in it.
+    """
+
+    fault: AnswerFault
+    placed: Placed
+    wanted: torch.Tensor
+    launch: Launch | None
+    argument: str | None
+    program: int | None
 
 
 def unlike_in_kind(
@@ -82,8 +97,8 @@ def unlike(
     tolerance: tuple[float, float],
     given: Mapping[str, torch.Tensor],
     names: Sequence[str] = (),
-) -> AnswerFault | None:
-    """The fault of the first result that is not as expected; of the one with the fewest such elements if all have some
+) -> Unlike | None:
+    """The first result that is not as expected; of the one with the fewest such elements if all have some
     that are right, since others may follow from it.
 
     ``given`` are the tensors that the answer got; ``names`` are those of the results, if they are arguments.
@@ -111,9 +126,7 @@ def unlike(
     else:
         message = _("{which} is {result} at {at} from the start, but must be {wanted}: {by}.").format(**told)
     message += which_are(~near[number].numpy(), given)
-    picture = _picture(launch, argument, program, wanted)
-    lines = converted(launches, placed) if launch is None else _reason(launch, argument, wanted)
-    return AnswerFault(message, on, launch, picture, lines=lines)
+    return Unlike(AnswerFault(message, on, launch), placed, wanted, launch, argument, program)
 
 
 def _is_poisoned(placed: Placed, index: tuple[int, ...]) -> bool:
@@ -212,43 +225,6 @@ def unstored(launches: Sequence[Launch], placed: Placed) -> tuple[int, ...] | No
         addresses = addresses + steps.reshape(-1, *[1] * (result.dim() - axis - 1))
     there = torch.from_numpy(np.isin(addresses, np.concatenate([np.empty(0, np.int64), *stored])))
     return None if bool(there.all()) else first_of(there)
-
-
-def _reason(launch: Launch | None, argument: str | None, wanted: torch.Tensor) -> tuple[str, ...]:
-    """A line about why the launch's result is wrong, as `lab.compare` and `lab.explain` find it; none if they do not.
-
-    What was tried is not told here.
-    """
-    if launch is None or argument is None or launch.argument(argument).shape != tuple(wanted.shape):
-        return ()
-    from triton_lab.launch.comparison.compare import compare
-    from triton_lab.launch.comparison.relations import instead
-    from triton_lab.launch.explanation.explanation import explain, told
-
-    try:
-        compared = compare(launch, {argument: wanted}, seconds=1.0)
-        causes = compared.causes(seconds=_PATIENCE)
-        if causes.known:
-            return (_("Why: {cause}.").format(cause=causes.cause),)
-        odd = instead(compared[argument], launch) or [told(one) for one in explain(launch).broken]
-        return tuple(_("Odd: {relation}.").format(relation=one) for one in odd[:1])
-    except Exception:  # the reason is an extra: the words already say what is wrong
-        return ()
-
-
-def _picture(launch: Launch | None, argument: str | None, program: int | None, wanted: torch.Tensor) -> Any:
-    """The result beside the expected one, or the programs that stored it."""
-    if launch is None or argument is None:
-        return launch
-    if launch.argument(argument).shape == tuple(wanted.shape):
-        from triton_lab.launch.comparison.compare import compare
-
-        try:
-            # The experiments stay folded behind the button.
-            return compare(launch, {argument: wanted}, seconds=1.0).plot(tries=False)
-        except Exception:  # the picture is an extra: the words already say what is wrong
-            return launch
-    return launch.plot.tiling(argument, program)
 
 
 def value_text(element: torch.Tensor) -> str:

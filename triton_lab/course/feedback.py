@@ -40,8 +40,10 @@ class NotSolved(AssertionError):
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython prints: the message, unless the cell shows it. The cell itself called the check."""
         told = _("Not solved yet: {title}").format(title=self.title if self._drawn else self)
-        lines = [piece for line in told.split("\n") for piece in _broken(line)]
-        return "\n".join(lines).replace("Not solved yet", "\x1b[31mNot solved yet\x1b[39m", 1).split("\n")
+        first, *lines = [piece for line in told.split("\n") for piece in _broken(line)]
+        head = _("Not solved yet: {title}").partition("{")[0].rstrip()
+        words = head.rstrip(":\uff1a")
+        return [first.replace(words, f"\x1b[31m{words}\x1b[39m", 1), *lines]
 
 
 def _broken(line: str) -> list[str]:

@@ -64,23 +64,28 @@ class Grades(tuple[GradeRow, ...]):
         width = max(len(name) for name in self.by_file())
         lines = []
         for name, (points, possible) in self.by_file().items():
-            lines.append(plain(f"{name:{width}}  {points:g} of {possible:g}"))
+            lines.append(plain(f"{name:{width}}  {_of(points, possible)}"))
             lines += [plain(f"  {row.exercise}: {row.message}") for row in self if row.file == name and row.message]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<tr><td style="text-align: left">{html.escape(row.file)}</td>'
-            f'<td style="text-align: left">{html.escape(row.exercise)}</td><td>{row.points:g} of {row.possible:g}</td>'
+            f'<td style="text-align: left">{html.escape(row.exercise)}</td><td>{_of(row.points, row.possible)}</td>'
             f'<td style="text-align: left">{html.escape(row.message)}</td></tr>'
             for row in self
         )
-        head = "".join(f"<th>{name}</th>" for name in ("Notebook", "Exercise", "Points", "What is wrong"))
+        names = _("Notebook"), _("Exercise"), _("Points"), _("What is wrong")
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _numbers(row: GradeRow) -> Sequence[str]:
     return f"{row.points:g}", f"{row.possible:g}"
+
+
+def _of(points: float, possible: float) -> str:
+    return _("{points} of {possible}").format(points=f"{points:g}", possible=f"{possible:g}")
 
 
 def plain(text: str) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 from triton_lab import messages
 from triton_lab.course.grade_table import GradeRow, Grades, plain
 from triton_lab.course.released_exercises import Cell, HandedIn, handed_in
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 
 SECONDS = 300.0  # for one notebook
 MEMORY = 8 << 30  # bytes of data that it may hold
@@ -33,7 +33,7 @@ _GRACE = 60.0  # seconds on top: to begin, to end, and to report how far it came
 _NAMES = frozenset({"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "USER", "VIRTUAL_ENV", "CONDA_PREFIX"})
 _PREFIXES = ("TRITON", "LC_", "LD_", "OMP_", "MKL_", "XDG_CACHE")
 Said = tuple[bytes, str]
-_MEMORY_EXCEEDED = "a cell took more memory than it may have"
+_MEMORY_EXCEEDED = N_("a cell took more memory than it may have")
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _rows(one: HandedIn, found: Judgements) -> Iterator[GradeRow]:
             solved, message = False, _("the notebook has no check for it")
         else:
             solved, message = False, found.ended or _("the notebook ended before this check")
-        more = f" ({_MEMORY_EXCEEDED})" if found.memory and not solved else ""
+        more = f" ({translated(_MEMORY_EXCEEDED)})" if found.memory and not solved else ""
         yield GradeRow(one.file, exercise.name, points if solved else 0.0, points, "" if solved else message + more)
 
 
@@ -180,7 +180,7 @@ def _elsewhere(calls: Mapping[int, Callable[[], Said]], **where: Any) -> Iterato
     left = list(calls)
     try:
         for outcome in outcomes(list(calls.values()), **where):
-            lost = Judgements({}, f"not graded: {outcome.error}", lost=True)
+            lost = Judgements({}, _("not graded: {error}").format(error=outcome.error), lost=True)
             yield left.pop(0), _sent(outcome.value) if outcome.error is None else lost
     except RemoteError:
         lost = Judgements(

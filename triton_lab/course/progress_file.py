@@ -183,7 +183,7 @@ def _reason(error: Exception) -> str:
         return _("it cannot be read: {strerror}").format(strerror=error.strerror)
     if isinstance(error, RecursionError):
         return _("its brackets are nested too deeply")
-    return str(error) if isinstance(error, _Damaged) else f"it is not JSON: {error}"[:200]
+    return str(error) if isinstance(error, _Damaged) else _("it is not JSON: {error}").format(error=error)[:200]
 
 
 @contextlib.contextmanager

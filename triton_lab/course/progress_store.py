@@ -58,14 +58,19 @@ class Progress:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><td style="text-align: left">{escape(name)}</td>'
-            f'<td style="text-align: left"><meter min="0" max="{total}" value="{done}" '
-            f'aria-label="chapter {escape(name)}"></meter></td><td>{done} of {total}</td></tr>'
-            for name, (done, total) in self.chapters.items()
-        )
+        rows = "".join(_row(name, done, total) for name, (done, total) in self.chapters.items())
         caption = f'<caption style="text-align: left; white-space: nowrap">{escape(str(self))}</caption>'
         return f"<table>{caption}{rows}</table>"
+
+
+def _row(name: str, done: int, total: int) -> str:
+    chapter = _("chapter {name}").format(name=name)
+    solved = _("{points} of {possible}").format(points=done, possible=total)
+    return (
+        f'<tr><td style="text-align: left">{escape(name)}</td>'
+        f'<td style="text-align: left"><meter min="0" max="{total}" value="{done}" '
+        f'aria-label="{escape(chapter)}"></meter></td><td>{escape(solved)}</td></tr>'
+    )
 
 
 def path() -> Path:

@@ -7,6 +7,7 @@ never correct.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from triton_lab.course.cases import Case
 from triton_lab.course.launch_work import wide
 from triton_lab.course.trial.case_run import CaseRun, Demands, raced
 from triton_lab.course.trial.expected_result import first_of
+from triton_lab.course.trial.explained_fault import explained, with_pattern
 from triton_lab.course.trial.program_shares import one_program
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -37,6 +39,7 @@ MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
 _FEW = 16  # elements
 _BLOCK = 8  # elements that an access should touch at least
 _MANY = 4_000  # elements that one program should not process alone
+_PATIENCE, _SMALL = 2.0, 23_000  # seconds for the runs of other cases, when one is wrong, and elements of each
 OTHERS = 7_000  # added to the seed for other numbers
 
 
@@ -53,8 +56,13 @@ def tried(
     """
     runs: list[CaseRun] = []
     # The first case comes again, with other numbers: what an answer has kept of a call shows in the next one.
-    for number, one in enumerate((*cases, *(replace(first, hard=True, shared=False) for first in cases[:1]))):
+    all_cases = [*cases, *(replace(first, hard=True, shared=False) for first in cases[:1])]
+    for number, one in enumerate(all_cases):
         run = CaseRun(one, attempted, asked, *seeds(number), runs)
+        if run.unlike is not None:
+            return explained(run, _others(run, runs, all_cases, attempted, seeds))
+        if run.fault is not None and run.stopped:
+            return with_pattern(run.fault, run, _others(run, runs, all_cases, attempted, seeds))
         if run.fault is not None:
             return run.fault
         runs.append(run)
@@ -69,6 +77,26 @@ def tried(
     return None
 
 
+def _others(
+    wrong: CaseRun,
+    right: Sequence[CaseRun],
+    cases: Sequence[Case],
+    attempted: Callable[[dict[str, Any]], Attempt],
+    seeds: Callable[[int], tuple[int, int]],
+) -> list[CaseRun]:
+    """The runs of all cases but the ``wrong`` one, as far as there is time: the ``right`` ones, then small ones.
+
+    A wrong answer may take very long on a large case.
+    """
+    found, end = [*right], time.monotonic() + _PATIENCE
+    for number in range(len(right) + 1, len(cases)):
+        own = seeds(number)
+        elements = sum(tensor.numel() for _name, tensor in tensors_of(cases[number].made(own[0])))
+        if elements <= _SMALL and time.monotonic() < end:
+            found.append(CaseRun(cases[number], attempted, wrong.asked, *own, [*found, wrong]))
+    return found
+
+
 # --- Possible faults, in the order in which they are checked ----------------------------------------------
 
 
@@ -79,12 +107,14 @@ def raising(error: Exception, function: Callable[..., Any], on: str, launches: S
         return AnswerFault(stub, untouched=True)
     failed = next((launch for launch in reversed(launches) if launch.error is not None), None)
     if failed is not None:
-        found = failed.findings[0].message if failed.findings else str(error)
+        first = next(iter(failed.findings), None)
+        found = str(error) if first is None else first.message
         return AnswerFault(
             _("The launch of {kernel} stopped: {found}.").format(kernel=failed.kernel, found=found).replace("..", "."),
             on,
             failed,
             failed,
+            lines=() if first is None or not first.hint else (first.hint,),
         )
     return raised(error, on, function)
 

@@ -74,12 +74,35 @@ def test_rows_for_columns(wording: Wording) -> None:
     wording(reverse, name="out_ptr", axis="axis 1")
 
 
+factors = torch.linspace(0.5, 1.5, 12)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("made", "label", "facts"),
+    [
+        (matrix * factors, "factors", {"line": "row", "low": "0.5", "high": "1.5"}),
+        (matrix + factors, "terms", {"line": "row", "low": "0.5", "high": "1.5"}),
+        (matrix * torch.linspace(2, 3, 20), "factors", {"line": "column", "low": "2", "high": "3"}),
+        (matrix + torch.linspace(2, 3, 20), "terms", {"line": "column", "low": "2", "high": "3"}),
+    ],
+)
+def test_rows_and_columns_with_a_number_of_their_own(
+    wording: Wording, made: torch.Tensor, label: str, facts: dict[str, object]
+) -> None:
+    (found,) = said(made, matrix)
+    wording(found, label, name="out_ptr", **facts)
+
+
+def test_random_rows_have_no_number_of_their_own() -> None:
+    assert said(matrix.flip(0) + matrix.flip(1), matrix) == ()
+
+
 def test_which_part_and_that_nobody_stored_there(wording: Wording) -> None:
     part, untouched = said(x, x, 263)
     wording(part, "part", part="out_ptr[263:]")
     wording(untouched, name="out_ptr")
     wrong = matrix.clone()
-    wrong[:, 16:] += torch.arange(4.0) ** 2 + 1
+    wrong[:, 16:] += torch.arange(48.0).reshape(12, 4) ** 2 + 1
     (part,) = said(wrong, matrix)
     wording(part, "part", part="out_ptr[:, 16:]")
     wrong = matrix.clone()

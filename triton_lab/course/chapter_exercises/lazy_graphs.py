@@ -118,7 +118,7 @@ def _centred(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
         return _("It returns {tensors}, but must return one: the means.").format(
             tensors=messages.count(len(run.results), "tensor")
         )
-    wrong = _unlike("x", run.inputs["x"], centred) or _unlike("What it returns", run.results[0], mean)
+    wrong = _unlike("x", run.inputs["x"], centred) or _unlike(_("What it returns"), run.results[0], mean)
     if wrong:
         return wrong
     if run.pending or len(run.steps) != 1:
@@ -130,7 +130,7 @@ def _centred(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
         return _("The numbers are right, but x has new memory: when the step ran, the old values were still in use.")
     large = [one for one in step.after if one.numel == x.numel()]
     if len(large) > 1:
-        names = ", ".join(name for one in large for name in one.seen_by if name != "x") or "no name"
+        names = ", ".join(name for one in large for name in one.seen_by if name != "x") or _("no name")
         return _(
             "The numbers are right, but the step keeps a second buffer as large as x. It is used by: {names}."
         ).format(names=names)

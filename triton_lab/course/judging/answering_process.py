@@ -16,9 +16,9 @@ from triton_lab.course.judging import judge_messages
 from triton_lab.course.judging.answer_values import encoded, told_fault, told_tree
 from triton_lab.course.judging.judge_wire import Broken, Channel
 from triton_lab.course.run_notebook import Shell
+from triton_lab.localization import _
 
 _MEMORY = ("can't allocate memory", "Cannot allocate memory", "MemoryError", "bad_alloc")
-TOO_MUCH = "more memory than it may have"
 
 
 def serve(end: socket.socket) -> None:
@@ -106,4 +106,4 @@ def _of_memory(fault: AnswerFault) -> AnswerFault:
     """The fault of an answer that ran out of memory, which says so."""
     if not _is_of_memory(str(fault)):
         return fault
-    return AnswerFault(f"It takes {TOO_MUCH}.", fault.on, lines=fault.lines)
+    return AnswerFault(_("It takes more memory than it may have."), fault.on, lines=fault.lines)

@@ -108,7 +108,7 @@ def _message(judge: Callable[[], Any]) -> str:
         return _("Its launches need more memory than there is.")
     except Exception as error:  # an error in data from the process: other answers must still be judged
         return _("It cannot be judged: {name}: {error}").format(name=type(error).__name__, error=error)
-    return "" if fault is None else str(fault) or "It is wrong."
+    return "" if fault is None else str(fault) or _("It is wrong.")
 
 
 if __name__ == "__main__":

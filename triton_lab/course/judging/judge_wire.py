@@ -43,9 +43,9 @@ class Channel:
             for one in (sizes, text, *pieces):
                 self.end.sendall(one)
         except TimeoutError:
-            raise Broken("it takes no message", late=True) from None
+            raise Broken(_("it takes no message"), late=True) from None
         except OSError as error:
-            raise Broken(f"it takes no message ({error})") from None
+            raise Broken(_("it takes no message ({error})").format(error=error)) from None
 
     def receive(self, seconds: float | None = None) -> tuple[dict[str, Any], list[bytes]]:
         """The next message, within so many seconds. Raises Broken."""
@@ -61,9 +61,9 @@ class Channel:
         try:
             head = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Broken(f"it sends no JSON ({type(error).__name__})") from None
+            raise Broken(_("it sends no JSON ({error})").format(error=type(error).__name__)) from None
         if not isinstance(head, dict):
-            raise Broken("it sends no object")
+            raise Broken(_("it sends no object"))
         return head, pieces
 
     def _read(self, size: int, until: float | None) -> bytes:
@@ -78,8 +78,8 @@ class Channel:
             except TimeoutError:
                 raise Broken(_("no message came in time"), late=True) from None
             except OSError as error:
-                raise Broken(f"it sends nothing ({error})") from None
+                raise Broken(_("it sends nothing ({error})").format(error=error)) from None
             if not part:
-                raise Broken("it has ended")
+                raise Broken(_("it has ended"))
             found += part
         return bytes(found)

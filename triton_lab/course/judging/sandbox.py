@@ -16,17 +16,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.processes import linux
 from triton_lab.processes.descendants import end_descendants, memory_of_descendants
 
 PROCESSES = 256
 _PAUSE = 0.05
-WITHOUT = (
+WITHOUT = N_(
     "there are no user namespaces here: answers can see other processes, files and the network, and "
     "processes that they start may go on running. Grade in a container"
 )
-OPEN = "answers can see the machine's processes and write to its files, because /proc and mounts cannot be changed here"
+OPEN = N_(
+    "answers can see the machine's processes and write to its files, because /proc and mounts cannot be changed here"
+)
 
 
 @dataclass
@@ -95,7 +97,7 @@ def _guard(
     linux.end_with_parent()
     apart = _unshared()
     if not apart:
-        os.write(close, WITHOUT.encode())
+        os.write(close, translated(WITHOUT).encode())
     linux.take_in_orphans()
     init = os.fork()
     if init == 0:
@@ -140,7 +142,7 @@ def _init(
     """The first process there: all others end with it, and it with the one that runs the cells."""
     linux.end_with_parent()
     if apart and not _mounted(folder, memory):
-        os.write(close, OPEN.encode())
+        os.write(close, translated(OPEN).encode())
     linux.hide_memory()
     first = os.fork()
     if first == 0:

@@ -61,7 +61,7 @@ def _box(wrong: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
 
 
 def _bounds(wrong: NDArray[np.bool_], given: Mapping[str, torch.Tensor]) -> Iterator[str]:
-    """For each argument of the result's shape a bound beyond which elements are wrong, and none before it."""
+    """For each argument of the result's shape bounds beyond which, or within which, just the wrong elements are."""
     if _bits(wrong) < _CHANCE:
         return
     for name, tensor in given.items():
@@ -73,6 +73,14 @@ def _bounds(wrong: NDArray[np.bool_], given: Mapping[str, torch.Tensor]) -> Iter
             yield _("those where {name} is {least} or more").format(name=name, least=messages.significant(bad.min()))
         elif bad.max() < good.min():
             yield _("those where {name} is {most} or less").format(name=name, most=messages.significant(bad.max()))
+        elif not ((good.min() <= bad) & (bad <= good.max())).any():
+            yield _("those where {name} is less than {least} or more than {most}").format(
+                name=name, least=messages.significant(good.min()), most=messages.significant(good.max())
+            )
+        elif not ((bad.min() <= good) & (good <= bad.max())).any():
+            yield _("those where {name} is from {least} to {most}").format(
+                name=name, least=messages.significant(bad.min()), most=messages.significant(bad.max())
+            )
 
 
 def _bits(wrong: NDArray[np.bool_]) -> float:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from triton_lab import messages
 from triton_lab.localization import N_, _, ngettext, translated
+
+if TYPE_CHECKING:
+    from triton_lab.launch.comparison.numerics import Switch
 
 # The effect of an experiment on the difference.
 REMOVES, ROUNDING = N_("removes the difference"), N_("yes, up to rounding")
@@ -44,6 +48,7 @@ class Experiment:
     of_memory: bool = False  # it changes what memory holds before the launch, and not the kernel
     doubtful: bool = False  # the kernel would be unusual with the change: another one may be meant
     rivals: tuple[Experiment, ...] = ()  # those at other lines that explain as much, and are as likely
+    switch: Switch | None = field(default=None, repr=False)  # the change itself, None if it is one of memory
 
     @property
     def tried(self) -> str:

@@ -50,7 +50,8 @@ def instead(one: Compared, launch: Launch) -> list[str]:
     """
     if _near(one, *_sides(one)):
         return []
-    found = next((told for told in (_factor(one, launch), _shift_by(one), _moved(one), _across(one)) if told), None)
+    kinds = (_factor(one, launch), _shift_by(one), _moved(one), _across(one), _by_line(one))
+    found = next((told for told in kinds if told), None)
     return [] if found is None else [found]
 
 
@@ -245,5 +246,36 @@ def _across(one: Compared) -> str | None:
                 return _("{name} is the expected result in reverse order").format(name=one.name)
             return _("{name} is the expected result in reverse order along axis {axis}").format(
                 name=one.name, axis=axis
+            )
+    return None
+
+
+def _by_line(one: Compared) -> str | None:
+    """The text if each row, or each column, is the expected one times a factor or plus a term of its own; else None."""
+    a, b = _sides(one)
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return None
+    for axis, line in ((-1, _("row")), *(((0, _("column")),) if b.ndim == 2 else ())):
+        if b.ndim < 2 or b.shape[axis] < _LEAST:
+            continue
+        squares = np.sum(b * b, axis=axis, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factors = np.where(squares > 0, np.sum(a * b, axis=axis, keepdims=True) / squares, 1.0)
+        if _near(one, a.reshape(-1), (factors * b).reshape(-1)):
+            return _(
+                "each {line} of {name} is the expected one times a factor of its own, from {low} to {high}"
+            ).format(
+                name=one.name,
+                line=line,
+                low=messages.significant(float(factors.min())),
+                high=messages.significant(float(factors.max())),
+            )
+        terms = np.median(a - b, axis=axis, keepdims=True)
+        if _near(one, a.reshape(-1), (b + terms).reshape(-1)):
+            return _("each {line} of {name} is the expected one plus a term of its own, from {low} to {high}").format(
+                name=one.name,
+                line=line,
+                low=messages.significant(float(terms.min())),
+                high=messages.significant(float(terms.max())),
             )
     return None

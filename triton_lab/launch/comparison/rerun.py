@@ -62,8 +62,9 @@ def tried(side: Side, switch: Switch, plain: Sequence[Compared]) -> tuple[Experi
         found = side.run(switch)
     except (KernelError, CannotReplay) as error:
         done = measured(switch.name, switch.cause, side.title, plain, None, _refused(side.launch, error))
-        return replace(done, place=switch.place), []
-    return replace(measured(switch.name, switch.cause, side.title, plain, found), place=switch.place), found
+        return replace(done, place=switch.place, switch=switch), []
+    done = measured(switch.name, switch.cause, side.title, plain, found)
+    return replace(done, place=switch.place, switch=switch), found
 
 
 def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compared]) -> Experiment:

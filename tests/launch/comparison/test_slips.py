@@ -87,11 +87,11 @@ def test_a_slip_in_either_of_two_launches_is_named() -> None:
 
 
 def test_what_would_change_nothing_is_not_tried() -> None:
-    """Nothing is masked off, the block is no square, there is one program id and no loop."""
+    """Nothing is masked off, the block is no square, the grid has one axis, and there is no loop."""
     x = randn(4, 64)
     launch = recorded(lambda: softmax_over[(4,)](x, torch.empty(4, 64), 64, OTHER=0.0, BLOCK=64))
     kinds = {switch.cause for switch in usual(launch)}
-    assert {kind.split()[1] for kind in kinds} == {"comparison", "program"}
+    assert {kind.split()[1] for kind in kinds} == {"comparison"}
 
 
 def test_the_line_of_each_slip_is_the_users() -> None:

@@ -137,11 +137,9 @@ class Search:
         likely = [each for each in likely if each[0].cost < least + _ALIKE]
         most = max(done.equal for _switch, done in likely)
         likely = [each for each in likely if most - each[1].equal <= _DEVIATIONS * math.sqrt(most)]
-        # Of those that cost the same one line says more than two, unless it is one of these.
+        # Of those that cost the same what stands on one line says more than what may be changed on either of two.
         lines = {done.name: set(split_at_lines(done.name)[1]) for _switch, done in likely}
-        part = {name for name, held in lines.items() if any(held < other for other in lines.values())}
-        order = {name: (name in part, len(held)) for name, held in lines.items()}
-        (first, best), *others = sorted(likely, key=lambda each: (each[0].cost, order[each[1].name]))
+        (first, best), *others = sorted(likely, key=lambda each: (each[0].cost, len(lines[each[1].name])))
         apart = [best]
         for _switch, done in others:
             if lines[done.name] and all(lines[done.name].isdisjoint(lines[one.name]) for one in apart):

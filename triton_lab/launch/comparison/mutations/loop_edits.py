@@ -91,8 +91,9 @@ class LoopEdits(KernelScope):
                 name = self.names.get(argument, "")
                 lines = [line for line in self.assigned.get(name, ()) if line in self._lines(block)]
                 where = on_lines(lines[-1:]) or self.where(last)
-                folds = ("arith.addf", "arith.maxnumf") if type.is_float else ("arith.addi", "arith.maxsi")
-                for fold, told in zip(folds, (_("added up"), _("reduced to its maximum")), strict=True):
+                add = "arith.addf" if type.is_float else "arith.addi"
+                most = "arith.maxnumf" if type.is_float else "arith.maxsi"
+                for fold, told in ((add, _("added up")), (most, _("reduced to its maximum"))):
                     title = f"{name or _('a value that the loop carries')} {told}{where}"
                     cause = _("a loop that overwrites its result in each iteration")
                     yield Switch(

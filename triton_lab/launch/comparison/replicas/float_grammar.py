@@ -59,7 +59,7 @@ class FloatGrammar(ScopeLeaves):
         yield replace(negated, cause=_("a missing minus sign"))
         for value in _ROUND:
             cause = _("a missing factor")
-            cost = 2.2 if value in _ROUND[:2] else 3
+            cost = 2.05 if value in _ROUND[:2] else 3
             yield replace(joined("{1} * {0}", _times, "arith.mulf", own, of_number(value)), cost=cost, cause=cause)
         for value in (1.0, 0.5):
             for word, join, name in _FLOATS[:2]:

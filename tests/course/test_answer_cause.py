@@ -158,7 +158,7 @@ def test_a_maximum_for_a_sum_is_a_cause_in_a_reduction() -> None:
 
     found = runs(summed, lambda x: x.amax(1), *(case(x=tensor(rows, 16)) for rows in (9, 12, 20)))
     (told,) = cause_lines(found[0], found[1:])
-    assert "max instead of sum" in told and "all 3 " in told
+    assert "max" in told and "sum" in told and "all 3 " in told
 
 
 def test_what_the_wrong_cases_have_in_common_is_told() -> None:

@@ -48,7 +48,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "launch/byte_ranges": "_MANY _DENSE",
         "launch/recording/snapshot": "_MAPPED",
         # Terms beyond those that a result's last bit depends on.
-        "native/math/modified_bessel": "_TERMS",
+        "native/math/modified_bessel": "_WIDE_TERMS",
         # So much is tried, kept or looked at before it is too much, and says so.
         "compiled/compiler_client": "SECONDS MAX_BYTES",
         "interpreter/faulting_lanes": "_MOST_LOOKUPS",

@@ -16,7 +16,7 @@ from triton_lab.ir import Op, Type
 from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.mutations.added_operations import may_stand_for
 from triton_lab.launch.comparison.mutations.element_lookup import ElementIndex, loading
-from triton_lab.launch.comparison.mutations.ir_query import unused
+from triton_lab.launch.comparison.mutations.ir_query import constant, unused
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.replicas.expression import EditSteps, Expression, Numbers
@@ -59,22 +59,18 @@ class ArgumentLoads:
                 yield _loaded(f"tl.load({self.scope.names[pointer]} + {index.name})", pointer, elements, index)
 
     def _indices(self, op: Op, lanes: Type) -> Iterator[ElementIndex]:
-        """The whole numbers in scope, and their sums with a product of two, one of which was passed."""
+        """The whole numbers in scope, and sums with a product of two, of which one was passed or is a constant."""
         scope, names = self.scope, set()
         blocks: list[int] = []
         scalars: list[int] = []
+        passed: list[int] = []
         for number in scope.scope.get(op.index, ()):
             given, name = scope.type(number), scope.names[number]
             if name in names or not given.is_integer or given.bits == 1 or not may_stand_for(given, lanes):
                 continue
             names.add(name)
-            if number not in scope.function.arguments:
-                (blocks if given.shape else scalars).append(number)
-        passed = [
-            number
-            for number in scope.function.arguments
-            if scope.type(number).is_integer and not scope.type(number).shape and number in scope.names
-        ]
+            is_passed = number in scope.function.arguments or constant(scope.made, number) is not None
+            (blocks if given.shape else passed if is_passed else scalars).append(number)
         firsts = blocks[:_BLOCKS] if lanes.shape else []
         for number in (*firsts, *scalars[:_SCALARS]):
             yield ElementIndex(scope.names[number], _NONE, ((number,),))

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 Structure = tuple[tuple[int, str], ...]
 """The numbers and the names of a kernel's operations."""
 
-_ARITHMETIC = ("arith.add", "arith.sub", "arith.mul", "arith.div")
-_LIMITS = ("arith.min", "arith.max")
+_ARITHMETIC = ("+", "-", "*", "/", "//")
 _GRIDS = 8  # other grids that are tried on a case: the first ones are the likeliest
 
 
@@ -188,7 +187,7 @@ def _is_by_chance(switch: Switch, launch: Launch) -> bool:
             continue
         if op.name == "tt.get_program_id" and op.attributes != old.attributes:
             return launch.grid[op.attributes["axis"]] == 1
-        if op.index not in folded and old.name.startswith(_ARITHMETIC) and op.name.startswith(_LIMITS):
+        if op.index not in folded and traits.of(old.name).symbol in _ARITHMETIC and traits.of(op.name).extreme:
             return True
     return False
 

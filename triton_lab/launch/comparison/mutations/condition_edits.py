@@ -8,6 +8,7 @@ from dataclasses import replace
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_computed, with_operand
 from triton_lab.launch.comparison.mutations.added_operations import converted, may_stand_for, with_factor
+from triton_lab.launch.comparison.mutations.ir_query import constant, source, visible
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
@@ -47,6 +48,27 @@ class ConditionEdits(KernelScope):
                     for sign, predicate in _SIGNS.items():
                         yield self._further(op, f"{self.names[other]} {sign} 0", _and_sign(k, other, predicate))
 
+    def forgotten(self) -> Iterator[Switch]:
+        """The mask of another access for one of the same shape that has none."""
+        every = [op for op in self.function.walk() if effects.is_access(op)]
+        masks = {op.operands[at] for op in every if (at := effects.operands_of(op).mask) is not None}
+        for op in self.own:
+            if not (effects.is_access(op) and effects.ACCESSES[op.name].of_pointers):
+                continue
+            roles = effects.operands_of(op)
+            if not self._lets_all_through(op, roles.mask) or (roles.mask is None and effects.updates(op)):
+                continue
+            truth = replace(self.type(op.operands[roles.address]), element="i1", pointee=None)
+            for mask in sorted(masks & visible(self.function, op)):
+                if self.type(mask) == truth and constant(self.made, mask) is None:
+                    title = _("the mask {mask}{lines_of}").format(mask=self.called(mask), lines_of=self.where(op))
+                    edit = _masked(mask) if roles.mask is None else with_operand(roles.mask, mask)
+                    yield switch_of(title, _("a missing condition"), op, edit)
+
+    def _lets_all_through(self, op: Op, at: int | None) -> bool:
+        maker = None if at is None else self.made.get(source(self.made, op.operands[at]))
+        return at is None or (maker is not None and maker.name == "arith.constant")
+
     def _further(self, op: Op, told: str, edit: Edit) -> Switch:
         title = _("{other} as a further condition{lines_of}").format(other=told, lines_of=self.where(op))
         return switch_of(title, _("a missing condition"), op, edit, cost=2)
@@ -74,6 +96,19 @@ class ConditionEdits(KernelScope):
                             )
                             edit = _chosen(at, one, two, predicate, value)
                             yield switch_of(title, _("a missing condition"), op, edit, cost=3)
+
+
+def _masked(mask: int) -> Edit:
+    """A load or a store with a mask; masked-off lanes of a load are 0."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        if not op.results:
+            return [replace(op, operands=(*op.operands, mask))]
+        zero = editor.constant(op, 0, editor.type(op.results[0]))
+        sizes = {**op.attributes, "operandSegmentSizes": [1, 1, 1]}
+        return [zero, replace(op, operands=(op.operands[0], mask, *zero.results), attributes=sizes)]
+
+    return edit
 
 
 def _joins(op: Op) -> bool:

@@ -70,7 +70,7 @@ class Experiments(
         if self.untouched:
             yield self._grids()
         yield addresses(launch, other)
-        yield _some(others(launch, masked), left_out(launch, masked))
+        yield _some(others(launch, masked), left_out(launch, masked), self.forgotten())
         yield _some(
             self.axes(),
             self.spread(),

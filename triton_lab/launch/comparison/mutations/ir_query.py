@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from triton_lab.interpreter.dtypes import dtype_of
-from triton_lab.ir import Op, Type, effects, traits
+from triton_lab.ir import Op, Type, effects, predicates, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function, Region
 from triton_lab.ir.traits import Kind
@@ -73,6 +73,7 @@ def makers(function: Function) -> dict[int, Op]:
     return {number: op for op in function.walk() for number in op.results}
 
 
+_SIGNED = 5  # the predicates of arith.cmpi up to this one
 # Moves of one operand, and casts that keep numbers up to rounding.
 _HANDED_ON = traits.names(
     lambda trait: (
@@ -123,6 +124,15 @@ def cost_of_number(made: Mapping[int, Op], op: Op, position: int) -> float:
 def behind(flow: Flow, taken: Sequence[tuple[Op, int]]) -> set[Value]:
     """The values from which these operands of operations are computed."""
     return flow.behind(Value(flow.function_of[op.index], number) for op, number in taken)
+
+
+def sign_of(op: Op) -> str:
+    """How a comparison is written; "" for other operations."""
+    trait, predicate = traits.of(op.name), op.attributes.get("predicate")
+    if trait.kind is not Kind.COMPARES or not trait.numbers or predicate is None:
+        return ""
+    unsigned = trait.numbers == "integer" and predicate > _SIGNED
+    return next((one for one, k in predicates.NUMBERS[trait.numbers].items() if k == predicate - 4 * unsigned), "")
 
 
 def comes_of(made: Mapping[int, Op], number: int, start: int) -> bool:

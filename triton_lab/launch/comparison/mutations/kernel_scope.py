@@ -16,7 +16,7 @@ from triton_lab.ir.plan import Function, Region
 from triton_lab.ir.plan_edits import Edit
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import conditions
-from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, on_lines, source
+from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, on_lines, sign_of, source
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
@@ -279,7 +279,7 @@ class KernelScope:
         trait = None if op is None else traits.of(op.name)
         if op is None or trait is None or (op.index in self.library and op.name not in traits.FOLDS):
             return "", False
-        parts = [self._written(one) for one in op.operands]
+        parts, sign = [self._written(one) for one in op.operands], trait.symbol or sign_of(op)
         if op.name in traits.FOLDS and len(parts) == 1:
             inner = [traits.of(one.name) for one in op.regions[0].blocks[0].ops[:-1]]
             sums = len(inner) == 1 and inner[0].symbol == "+"
@@ -288,10 +288,10 @@ class KernelScope:
             if op.name == "tt.scan":
                 told = "tl.cumsum" if sums else ""
             written, whole = (f"{told}({parts[0][0]})" if told and parts[0][0] else ""), True
-        elif len(parts) == 2 and (trait.symbol or trait.extreme) and trait.kind is Kind.ELEMENTWISE:
+        elif len(parts) == 2 and (sign or trait.extreme) and trait.kind in (Kind.ELEMENTWISE, Kind.COMPARES):
             sides = [f"({part})" if joined else part for part, joined in parts]
             called = {1: "tl.maximum", -1: "tl.minimum"}.get(trait.extreme, "")
-            told = f"{called}({parts[0][0]}, {parts[1][0]})" if called else f"{sides[0]} {trait.symbol} {sides[1]}"
+            told = f"{called}({parts[0][0]}, {parts[1][0]})" if called else f"{sides[0]} {sign} {sides[1]}"
             written, whole = (told if parts[0][0] and parts[1][0] else ""), bool(called)
         elif len(parts) == 1 and op.name.startswith("math."):
             written, whole = (f"tl.{op.name.partition('.')[2]}({parts[0][0]})" if parts[0][0] else ""), True

@@ -13,7 +13,7 @@ from triton_lab.ir.neutral_values import neutral
 from triton_lab.ir.plan_edits import Edit, Editor, exchanged, followed_by, renamed, with_attributes, with_computed
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.added_operations import spread_reduction, with_factor
-from triton_lab.launch.comparison.mutations.ir_query import constant, unused
+from triton_lab.launch.comparison.mutations.ir_query import constant, sign_of, unused
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
@@ -76,7 +76,7 @@ class OperatorEdits(KernelScope):
                 continue
             known = predicates.NUMBERS[trait.numbers]
             unsigned = trait.numbers == "integer" and op.attributes["predicate"] > 5
-            held = next((one for one, k in known.items() if k == op.attributes["predicate"] - 4 * unsigned), "")
+            held = sign_of(op)
             for other in _NEAR.get(held, ()) if near else known:
                 if other != held and (near or other not in _NEAR.get(held, ())):
                     title = _("{new} instead of {old}{lines_of}").format(new=other, old=held, lines_of=self.where(op))

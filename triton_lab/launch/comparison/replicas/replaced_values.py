@@ -26,7 +26,7 @@ from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
 
 _EACH, _RUN = 3, 16  # switches for one place, and of each kind
-_OTHERS, _SIMPLE, _COMPOSED = 2.0, 3.0, 3.0  # seconds for each kind
+_OTHERS, _SIMPLE, _COMPOSED = 2.0, 2.5, 3.0  # seconds for each kind
 _LEAST = 2  # what is composed costs more
 
 
@@ -54,22 +54,29 @@ class ReplacedValues:
         yield from self._fitting(Grammar.others, _OTHERS)
 
     def simple(self) -> Iterator[Switch]:
-        """Those with one more value, number or function than stands there. Those that say the least come first."""
-        if self.effort.cost >= _LEAST:
-            yield from self._fitting(Grammar.simple, _SIMPLE)
+        """Those with one more value, number or function than stands there. Those that say the least come first.
+
+        Whole numbers first, of which addresses and loops are made: most slips are there.
+        """
+        for floats in (False, True):
+            if self.effort.cost >= _LEAST:
+                yield from self._fitting(Grammar.simple, _SIMPLE, floats)
 
     def composed(self) -> Iterator[Switch]:
         """Those with two more."""
         if self.effort.cost > _LEAST:
             yield from self._fitting(Grammar.composed, _COMPOSED)
 
-    def _fitting(self, expressions: Callable[[Grammar], Iterator[Expression]], seconds: float) -> Iterator[Switch]:
+    def _fitting(
+        self, expressions: Callable[[Grammar], Iterator[Expression]], seconds: float, floats: bool | None = None
+    ) -> Iterator[Switch]:
+        """``floats``: in place of floats alone, or of all else; None for both."""
         replicas, budget = self.replicas, Budget(seconds)
         if replicas is None:
             self.is_done = False
             return
         found: list[tuple[float, Switch]] = []
-        for batch in self._batches(expressions, replicas.at_most):
+        for batch in self._batches(expressions, replicas.at_most, floats):
             if budget.spent or self.effort.budget.spent or self.effort.spent or is_late():
                 self.is_done = False
                 break
@@ -79,12 +86,13 @@ class ReplacedValues:
         yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0])[:_RUN])
 
     def _batches(
-        self, expressions: Callable[[Grammar], Iterator[Expression]], most: int
+        self, expressions: Callable[[Grammar], Iterator[Expression]], most: int, floats: bool | None
     ) -> Iterator[list[tuple[ReplacedPlace, list[Expression]]]]:
         """The places with their expressions, so many that ``most`` expressions are tried in one run."""
         batch: list[tuple[ReplacedPlace, list[Expression]]] = []
         for place in places(self.scope):
-            if self.scope.reaches(changed_by(place)):
+            fits = floats is None or self.scope.type(place.number).is_float is floats
+            if fits and self.scope.reaches(changed_by(place)):
                 tried = [
                     one for one in expressions(Grammar(self.scope, place, self.idle)) if one.cost <= self.effort.cost
                 ]

@@ -110,6 +110,20 @@ def parts_of(x_ptr, out_ptr, n, PARTS: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(out_ptr + part, tl.sum(tl.load(x_ptr + part * size + i, mask=inside, other=0.0), axis=0))
 
 
+@triton.jit
+def least_of(key_ptr, x_ptr, low_ptr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_max(low_ptr + tl.load(key_ptr + i), tl.load(x_ptr + i))
+
+
+@triton.jit
+def counted(key_ptr, count_ptr, x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+    tl.store(out_ptr + i, 2 * x, mask=i < n)
+    tl.atomic_add(count_ptr + tl.load(key_ptr + i), x + 1.0)
+
+
 X, Z, D = randn(64), randn(64, seed=1), randn(64, seed=2)
 ROWS = randn(4, 48)
 START = randn(4, 16, seed=3)
@@ -127,6 +141,13 @@ def decayed() -> torch.Tensor:
 
 def held(i: torch.Tensor) -> torch.Tensor:
     return sum((k + 1) * X[(i + k + 1).clamp(max=49)] for k in range(3))  # type: ignore[return-value]
+
+
+KEYS = torch.arange(128, dtype=torch.int32) % 16
+
+
+def grouped(x: torch.Tensor, keys: torch.Tensor, how: str, start: float) -> torch.Tensor:
+    return torch.full((16,), start).scatter_reduce(0, keys.long(), x, how)
 
 
 CASES: list[tuple[Any, Callable[[], object], dict[str, torch.Tensor], str, int]] = [
@@ -174,6 +195,20 @@ CASES: list[tuple[Any, Callable[[], object], dict[str, torch.Tensor], str, int]]
         lambda: ranks[(1,)](X, torch.zeros(64, dtype=torch.int32), BLOCK=64),
         {"order_ptr": X.argsort().int()},
         "rank and i exchanged",
+        5,
+    ),
+    (
+        least_of,
+        lambda: least_of[(4,)](KEYS, randn(128, seed=6), torch.full((16,), 9.0), BLOCK=32),
+        {"low_ptr": grouped(randn(128, seed=6), KEYS, "amin", 9.0)},
+        "atomic min instead of max",
+        3,
+    ),
+    (
+        counted,
+        lambda: counted[(4,)](KEYS, torch.zeros(16), randn(128, seed=6), torch.zeros(128), 101, BLOCK=32),
+        {"count_ptr": grouped(randn(128, seed=6)[:101] + 1, KEYS[:101], "sum", 0.0)},
+        "the mask i < n",
         5,
     ),
     (

@@ -58,7 +58,7 @@ class AccessEdits(KernelScope):
         alike = [
             one for one in self.stores if one.attributes.get("atomic_rmw_op") in _EXTREMES and self.line(one) == line
         ]
-        if op.index in self.library and line is not None and len(alike) > 1 and op is alike[0]:
+        if line is not None and len(alike) > 1 and op is alike[0]:
             greatest = op.attributes["atomic_rmw_op"] in (Rmw.MAX, Rmw.UMIN)
             title = _("atomic {new} instead of {old}{lines_of}").format(
                 new="min" if greatest else "max", old="max" if greatest else "min", lines_of=self.where(op)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_computed, with_operand
 from triton_lab.launch.comparison.mutations.added_operations import converted, may_stand_for, with_factor
-from triton_lab.launch.comparison.mutations.ir_query import constant, source, visible
+from triton_lab.launch.comparison.mutations.ir_query import constant, source
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
@@ -52,6 +52,7 @@ class ConditionEdits(KernelScope):
         """The mask of another access for one of the same shape that has none."""
         every = [op for op in self.function.walk() if effects.is_access(op)]
         masks = {op.operands[at] for op in every if (at := effects.operands_of(op).mask) is not None}
+        there = self._in_scope({mask for mask in masks if constant(self.made, mask) is None})
         for op in self.own:
             if not (effects.is_access(op) and effects.ACCESSES[op.name].of_pointers):
                 continue
@@ -59,8 +60,8 @@ class ConditionEdits(KernelScope):
             if not self._lets_all_through(op, roles.mask) or (roles.mask is None and effects.updates(op)):
                 continue
             truth = replace(self.type(op.operands[roles.address]), element="i1", pointee=None)
-            for mask in sorted(masks & visible(self.function, op)):
-                if self.type(mask) == truth and constant(self.made, mask) is None:
+            for mask in sorted(there[op.index]):
+                if self.type(mask) == truth:
                     title = _("the mask {mask}{lines_of}").format(mask=self.called(mask), lines_of=self.where(op))
                     edit = _masked(mask) if roles.mask is None else with_operand(roles.mask, mask)
                     yield switch_of(title, _("a missing condition"), op, edit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ from triton_lab.localization import _, ngettext
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+
+
+_SIGNED = 5  # the predicates of arith.cmpi up to this one
 
 
 def lines_of(launch: Launch, *ops: Op) -> str:
@@ -73,7 +77,15 @@ def makers(function: Function) -> dict[int, Op]:
     return {number: op for op in function.walk() for number in op.results}
 
 
-_SIGNED = 5  # the predicates of arith.cmpi up to this one
+def users(function: Function) -> Mapping[int, Sequence[tuple[Op, int]]]:
+    """The operands that take each value, in the order of the program; none for a value that nothing takes."""
+    found: dict[int, list[tuple[Op, int]]] = defaultdict(list)
+    for op in function.walk():
+        for k, number in enumerate(op.operands):
+            found[number].append((op, k))
+    return found
+
+
 # Moves of one operand, and casts that keep numbers up to rounding.
 _HANDED_ON = traits.names(
     lambda trait: (

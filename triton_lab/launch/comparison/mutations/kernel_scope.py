@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from triton_lab.ir.plan import Function, Region
 from triton_lab.ir.plan_edits import Edit
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import conditions
-from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, on_lines, sign_of, source
+from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, on_lines, sign_of, source, users
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
@@ -120,9 +119,9 @@ class KernelScope:
         return [op for op in reversed(found) if op.index not in inner and self.launch.lines.get(op.index) is not None]
 
     @cached_property
-    def counts(self) -> Counter[int]:
-        """How many operands take each value."""
-        return Counter(number for op in self.function.walk() for number in op.operands)
+    def users(self) -> Mapping[int, Sequence[tuple[Op, int]]]:
+        """The operands that take each value."""
+        return users(self.function)
 
     @cached_property
     def library(self) -> frozenset[int]:
@@ -225,7 +224,7 @@ class KernelScope:
         """The line that takes an operand; and the one where that gets its name, if it gets it for this use alone."""
         number, line = op.operands[position], self.line(op)
         while number not in self.names and number in self.made and source(self.made, number) != number:
-            if self.counts[number] > 1:
+            if len(self.users[number]) > 1:
                 break
             (number,) = self.made[number].operands
         maker = self.made.get(number)
@@ -233,7 +232,7 @@ class KernelScope:
         made = line if loops or maker is None else self.line(maker)
         last = 0 if made is None or maker is None else made.line - loops
         before = [one for one in self.assigned.get(self.names.get(number, ""), ()) if one <= last]
-        if self.counts[number] == 1 and before and line is not None:
+        if len(self.users[number]) == 1 and before and line is not None:
             return on_lines([max(before), line.line])
         return self.where_given(op, position)
 

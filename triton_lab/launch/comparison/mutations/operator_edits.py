@@ -209,7 +209,7 @@ class OperatorEdits(KernelScope):
             number = op.results[0] if len(op.results) == 1 else -1
             if (
                 number in self.names
-                and self.counts[number] > 1
+                and len(self.users[number]) > 1
                 and self.type(number).is_float
                 and traits.of(op.name).kind is Kind.ELEMENTWISE
             ):

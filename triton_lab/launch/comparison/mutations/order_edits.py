@@ -56,8 +56,7 @@ class OrderEdits(KernelScope):
 
     def _following(self, op: Op) -> _Step | None:
         """The step of the same group that alone takes a result."""
-        (result,) = op.results
-        users = [(one, k) for one in self.function.walk() for k, number in enumerate(one.operands) if number == result]
+        users = self.users[op.results[0]]
         if len(users) != 1 or not self._is_step(users[0][0]) or _group(users[0][0].name) != _group(op.name):
             return None
         return users[0]

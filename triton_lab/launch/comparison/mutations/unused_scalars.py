@@ -35,7 +35,7 @@ class UnusedScalarEdits(KernelScope):
             return
         for op, k in self.uses():
             number = op.operands[k]
-            if number not in self.names or self.counts[number] < 2:
+            if number not in self.names or len(self.users[number]) < 2:
                 continue
             for one, other in pairs:
                 steps = self._steps(number, other)

@@ -106,10 +106,6 @@ class ReplacedValues:
 
 def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
     """The values that may be replaced, those nearest to the stores first: everywhere, on one line, and at one use."""
-    count: dict[int, list[tuple[Op, int]]] = {}
-    for op in scope.function.walk():
-        for k, number in enumerate(op.operands):
-            count.setdefault(number, []).append((op, k))
     together: dict[tuple[Op, int], list[tuple[Op, int]]] = {}
     for group in scope.together():
         together[group[0]] = sorted(group, key=lambda use: scope.place[use[0].index])
@@ -120,7 +116,7 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
         for number in loop.regions[0].blocks[0].ops[-1].operands:
             maker = scope.made.get(number)
             usual = not (scope.type(number).is_pointer or scope.type(number).is_opaque)
-            if usual and maker is not None and len(count[number]) == 1 and _is_written(scope, maker):
+            if usual and maker is not None and len(scope.users[number]) == 1 and _is_written(scope, maker):
                 seen.add(number)
                 yield ReplacedPlace(number, maker)
     for number, uses, line in renamed(scope):
@@ -142,15 +138,15 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
         type, maker = scope.type(number), scope.made.get(number)
         if type.is_pointer or type.is_opaque:
             continue
-        if len(count[number]) > 1 and number not in seen:
+        if len(scope.users[number]) > 1 and number not in seen:
             seen.add(number)
-            every = sorted(count[number], key=lambda use: scope.place[use[0].index])
+            every = scope.users[number]
             if number in counted and all(use[0].index in scope.scope for use in every):
                 yield ReplacedPlace(number, every[0][0], tuple(every))
             elif maker is not None and _is_written(scope, maker):
                 yield ReplacedPlace(number, maker)
         group = together.get((op, k), [])
-        if group and len(group) < len(count[number]):
+        if group and len(group) < len(scope.users[number]):
             yield ReplacedPlace(number, group[0][0], tuple(group))
         if not _hands_on(scope, op) and (op.index, k) not in copied:
             yield ReplacedPlace(number, op, ((op, k),))

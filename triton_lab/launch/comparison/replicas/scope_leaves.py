@@ -107,7 +107,7 @@ class ScopeLeaves:
                 continue  # whole numbers that a kernel computes in lanes are indices
             if may_stand_for(given, lanes) and len(given.shape) in (0, len(lanes.shape)):
                 whole = given.is_integer and number not in self.scope.function.arguments
-                idle = not self.scope.counts[number]
+                idle = not self.scope.users[number]
                 found.append(ScopeLeaf(of_value(name, (number, None)), not given.shape, name, whole, idle))
             elif len(given.shape) == 1 and len(lanes.shape) == 2:
                 for axis, told in ((0, f"{name}[None, :]"), (1, f"{name}[:, None]")):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from triton_lab.ir import Op, Type
 from triton_lab.ir.plan import Block, Region
@@ -80,6 +82,31 @@ def with_factor(position: int, name: str, other: int) -> Edit:
         return [*made, both, *with_operand(position, both.results[0])(editor, op)]
 
     return edit
+
+
+@dataclass
+class AddedSteps:
+    """The operations of an edit near ``near``, one after the other."""
+
+    editor: Editor
+    near: Op
+    made: list[Op] = field(default_factory=list, init=False)
+
+    def then(self, name: str, operands: Sequence[int], type: Type, attributes: Mapping[str, Any] = {}) -> int:
+        """One more operation, and the value that it gives."""
+        self.made.append(self.editor.op(self.near, name, operands, type, attributes))
+        return self.made[-1].results[0]
+
+    def spread(self, number: int, type: Type) -> int:
+        """A value as one of ``type``."""
+        ops, number = converted(self.editor, self.near, number, type)
+        self.made += ops
+        return number
+
+    def constant(self, value: float, type: Type) -> int:
+        """A number in all lanes."""
+        self.made.append(self.editor.constant(self.near, value, type))
+        return self.made[-1].results[0]
 
 
 def spread_reduction(editor: Editor, near: Op, block: int, fold: str, axis: int = -1) -> list[Op]:

@@ -6,7 +6,7 @@ The elements' places are then matched with whole numbers in scope, so that the l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type, effects
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
-from triton_lab.launch.comparison.mutations.added_operations import converted, may_stand_for
+from triton_lab.launch.comparison.mutations.added_operations import AddedSteps, may_stand_for
 from triton_lab.launch.comparison.mutations.kernel_scope import switch_of
 from triton_lab.launch.comparison.mutations.scope_terms import Making, ScopeTerm, ScopeTerms, are_distinct
 from triton_lab.launch.comparison.number_formats import wide
@@ -34,7 +34,6 @@ _LEAST = 2  # elements that must be met, at least
 _CLOSE = 1e-4  # how far numbers may be apart
 _EACH = 4  # addresses that are tried for one store
 _LESS, _SIGNED_LEAST = 2, 5
-_NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -141,28 +140,8 @@ def _sums(indices: list[ElementIndex], wanted: Array, lanes: Array, where: Array
                 yield ElementIndex(f"{one.name} + {two.name}", one.numbers + two.numbers, (*one.parts, *two.parts))
 
 
-class _Steps:
-    """The operations of an edit near ``near``, one after the other."""
-
-    def __init__(self, editor: Editor, near: Op) -> None:
-        self.editor, self.near = editor, near
-        self.made: list[Op] = []
-
-    def then(self, name: str, operands: tuple[int, ...], type: Type, attributes: Mapping[str, Any] = _NONE) -> int:
-        """One more operation, and the value that it gives."""
-        self.made.append(self.editor.op(self.near, name, operands, type, attributes))
-        return self.made[-1].results[0]
-
-    def spread(self, number: int, type: Type) -> int:
-        """A value as one of ``type``."""
-        ops, number = converted(self.editor, self.near, number, type)
-        self.made += ops
-        return number
-
-    def constant(self, value: float, type: Type) -> int:
-        """A number in all lanes."""
-        self.made.append(self.editor.constant(self.near, value, type))
-        return self.made[-1].results[0]
+class _Steps(AddedSteps):
+    """Those that compute an address."""
 
     def address(self, pointer: int, index: ElementIndex, shape: tuple[int, ...]) -> tuple[int, int]:
         """The index, and the addresses of the elements of the argument there."""

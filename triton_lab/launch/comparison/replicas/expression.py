@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.ir import Op, Type, predicates, traits
-from triton_lab.ir.plan_edits import Editor
-from triton_lab.launch.comparison.mutations.added_operations import converted, scanned, spread_reduction
+from triton_lab.ir import Type, predicates, traits
+from triton_lab.launch.comparison.mutations.added_operations import AddedSteps, scanned, spread_reduction
 
 Array = NDArray[Any]
 # A value of the kernel by number, and the axis along which a row of numbers is spread over a block (None: as it is).
@@ -26,23 +25,10 @@ _RARER = 0.1  # what quotients cost more than products, and each further step of
 
 
 @dataclass
-class EditSteps:
-    """The operations of an edit near ``near``, one after the other; ``own`` is the value that they replace."""
+class EditSteps(AddedSteps):
+    """The operations of an edit; ``own`` is the value that they replace."""
 
-    editor: Editor
-    near: Op
     own: int
-    made: list[Op] = field(default_factory=list)
-
-    def then(self, name: str, operands: tuple[int, ...], type: Type, attributes: Mapping[str, Any] = _NONE) -> int:
-        """One more operation, and the value that it gives."""
-        self.made.append(self.editor.op(self.near, name, operands, type, attributes))
-        return self.made[-1].results[0]
-
-    def constant(self, value: float, type: Type) -> int:
-        """A number in all lanes."""
-        self.made.append(self.editor.constant(self.near, value, type))
-        return self.made[-1].results[0]
 
     def given(self, source: Source, type: Type) -> int:
         """A value of the kernel, spread and cast to ``type``."""
@@ -53,9 +39,7 @@ class EditSteps:
         if axis is not None:
             shape = (*held.shape[:axis], 1, *held.shape[axis:])
             number = self.then("tt.expand_dims", (number,), replace(held, shape=shape), {"axis": axis})
-        ops, number = converted(self.editor, self.near, number, type)
-        self.made += ops
-        return number
+        return self.spread(number, type)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 
 import torch
 import triton
@@ -242,11 +243,16 @@ def bare_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + lane, tl.load(x_ptr + lane))  # BUG
 
 
+@functools.cache
+def storage_that_stays() -> ctypes.Array[ctypes.c_float]:
+    """Stands for memory that malloc keeps: one address, which findings name, however often the kernel is run."""
+    return (ctypes.c_float * 4096)(*[1.0] * 4096)
+
+
 @plant(bare_kernel, "unverified", "x_ptr", {0})
 def address_of_what_is_gone(mended: bool) -> None:
     """The tensor that the address was taken from is no longer alive; its memory is still mapped."""
-    storage = (ctypes.c_float * 4096)(*[1.0] * 4096)  # stands for memory that malloc keeps
-    tensor = torch.frombuffer(storage, dtype=torch.float32)
+    tensor = torch.frombuffer(storage_that_stays(), dtype=torch.float32)
     bare = Bare(tensor)
     if not mended:
         del tensor

@@ -71,6 +71,28 @@ def options_of(metadata: Any) -> dict[str, Any]:
     return {name: getattr(metadata, name) for name in _MEANINGFUL if hasattr(metadata, name)}
 
 
+def plan_of(source: Any, options: dict[str, Any]) -> str:
+    """The plan of ``source`` (Triton's ASTSource), compiled in memory: nothing goes through Triton's cache on the disk.
+
+    Raises the errors of Triton's front end.
+    """
+    from triton._C.libtriton import ir
+
+    backend = CPUBackend(TARGET)
+    parsed = backend.parse_options({**options, **source.parse_options()})
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    functions, modules = backend.get_codegen_implementation(parsed), backend.get_module_map()
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, parsed, source.language)
+    module = source.make_ir(TARGET, parsed, functions, modules, context)
+    metadata: dict[str, Any] = {}
+    for stage in stages.values():
+        module = stage(module, metadata)
+    return bytes(module).decode()
+
+
 class CPUBackend(BaseBackend):
     """Compiles for the target ``cpu``: to TTIR (of Gluon: TTGIR), then to the same module in MLIR's generic form."""
 

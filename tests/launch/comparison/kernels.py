@@ -39,7 +39,7 @@ def as_of_a_gpu(launch: Launch, table: arithmetic_variants.Table, fuses: bool = 
 def with_ways_of_a_gpu(launch: Launch, *names: str) -> Launch:
     """The launch as if a GPU had run it that differs from the CPU by the switches called ``names`` alone."""
     known = {one.name: one for one in emulations(launch)}
-    return _made_by(launch, combined([known[name] for name in names]).executable(launch.executable.plan))
+    return _made_by(launch, combined([known[name] for name in names]).executable(launch))
 
 
 def _made_by(launch: Launch, executable: Executable) -> Launch:

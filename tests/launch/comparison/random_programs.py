@@ -226,7 +226,7 @@ def others(launch: Launch, seed: int, same: bool) -> Iterator[tuple[str, dict[st
     if same:
         # What spills into a neighbour's byte is no rounding.
         known = [switch for switch in emulations(launch) if "bytes" not in switch.name]
-        runs |= {switch.name: switch.executable(plan) for switch in known}
+        runs |= {switch.name: switch.executable(launch) for switch in known}
     for name, executable in runs.items():
         memory = replay(launch, executable=executable)
         yield name, {one: read(memory, launch.argument(one)) for one in of_launch(launch).written}

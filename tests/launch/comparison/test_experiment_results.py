@@ -345,7 +345,7 @@ def test_whatever_is_lawful_stays_within_the_bounds(name: str) -> None:
         *arithmetic_variants.ORDERS.values(),
         arithmetic_variants.WIDE_SUMS,
     ]
-    ways = [one.executable(plan) for one in emulations(launch)]
+    ways = [one.executable(launch) for one in emulations(launch)]
     for executable in [*ways, *(Executable.of(plan, table) for table in tables)]:
         memory = replay(launch, executable=executable)
         for written in results.written:

@@ -20,10 +20,10 @@ from triton_lab.launch.comparison.compare import compare
 from triton_lab.launch.comparison.comparison_result import Comparison
 from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.mutations.grid_sizes import grids
-from triton_lab.launch.comparison.mutations.written_kernel import as_written
 from triton_lab.launch.comparison.number_formats import as_array
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.rerun import Side, may_be_rounding
+from triton_lab.launch.comparison.sources.written_kernel import as_written
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -110,7 +110,7 @@ class CheckedCase:
     def is_right(self, launch: Launch, switch: Switch) -> bool:
         """Whether all results are right with the change of ``launch``, which is this case's or the one as written."""
         try:
-            executable = switch.executable(launch.executable.plan)
+            executable = switch.executable(launch)
             memory = replay(switch.launch(launch), executable=executable, strict=True)
         except Exception:  # an edit may make of a kernel what Triton would refuse
             return False

@@ -22,12 +22,12 @@ from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments
 from triton_lab.launch.comparison.mutations.ir_query import at_first, split_at_lines
-from triton_lab.launch.comparison.mutations.written_kernel import as_written
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
+from triton_lab.launch.comparison.sources.written_kernel import as_written
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.comparison.time_budget import Budget, Effort, in_turn
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late

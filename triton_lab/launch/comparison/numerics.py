@@ -24,6 +24,7 @@ from triton_lab.providers import provided
 if TYPE_CHECKING:
     from triton_lab.compiled.layouts.linear_layout import Linear
     from triton_lab.launch.argument import Argument
+    from triton_lab.launch.comparison.sources.edited_source import EditedSource
     from triton_lab.launch.launch import Launch
 
 
@@ -36,7 +37,7 @@ class Switch:
     `interpreter_changes`), and ``redirects``, which move loads and stores, wrap those. ``ops`` are the operations that
     it changes, by index. ``grid`` is another grid, ``zeroed`` an argument that is filled with zeros before the launch,
     and ``exchanged`` are two arguments to exchange. ``place`` has the lines, if the name does not. ``edits``
-    replace operations, by index, in the plan.
+    replace operations, by index, in the plan; ``source`` is the kernel's text with one place written otherwise.
     ``unusual``: what it makes of the kernel is written less often than what stands there, such as ``<= n``. ``whole``:
     what it does shows only if all programs run. ``copied``: copies of some programs have shown that it fits. ``cost``
     is how much is written anew: 1 for one name, number or operator in place of another.
@@ -55,13 +56,17 @@ class Switch:
     exchanged: tuple[str, ...] = ()
     place: str = ""
     edits: tuple[tuple[int, Edit], ...] = ()
+    source: EditedSource | None = None
     unusual: bool = False
     whole: bool = False
     copied: bool = False
     cost: float = 1
 
-    def executable(self, plan: Plan) -> Executable:
-        """The plan to run with this switch on."""
+    def executable(self, launch: Launch) -> Executable:
+        """The plan to run with this switch on. Raises what compiling another text of the kernel raises."""
+        if self.source is not None:
+            return self.source.executable(launch)
+        plan = launch.executable.plan
         plan = edited(plan, self.edits) if self.edits else plan
         plan = accumulated(plan) if self.accumulates else plan
         table = table_of(self.table, (*self.layers, *self.redirects))

@@ -93,7 +93,7 @@ class Probe:
         """What is at the elements after a run of the programs; None if the run was stopped."""
         launch = self.side.launch
         try:
-            executable = switch.executable(launch.executable.plan)
+            executable = switch.executable(launch)
             memory = replay(switch.launch(launch), executable=executable, programs=self.programs, strict=True)
         except Exception:  # an edit may make of a kernel what Triton would refuse
             return None

@@ -46,13 +46,12 @@ class Side:
 
     def run(self, switch: Switch) -> list[Compared]:
         """The results of the launch with ``switch`` on. Raises KernelError, CannotReplay."""
-        executable = switch.executable(self.launch.executable.plan)
+        executable = switch.executable(self.launch)
         return self.held(replay(switch.launch(self.launch), executable=executable, strict=True))
 
     def bounded(self, switch: Switch) -> list[Compared]:
         """The results with ``switch`` on and their rounding bounds. Raises KernelError, CannotReplay."""
-        plan = self.launch.executable.plan
-        allowed = bounds(switch.launch(self.launch), False, executable=switch.executable(plan))
+        allowed = bounds(switch.launch(self.launch), False, executable=switch.executable(self.launch))
         return [replace(each, bound=allowed[each.name]) for each in self.run(switch)]
 
 

@@ -159,7 +159,7 @@ def _documented(
     plan = side.launch.executable.plan
     functions = documented(plan, {name for one in known for layers in one.layers for name in layers})
     for base in exact(known, threads) if functions else ():
-        executable = base.executable(plan)
+        executable = base.executable(side.launch)
         found = side.held(replay(side.launch, executable=executable))
         made = measured(base.name, base.cause, side.title, plain, found)
         if base.name and made.removes:

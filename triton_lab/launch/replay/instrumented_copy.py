@@ -143,9 +143,7 @@ def remade(
     ``text`` identifies the tree in Triton's cache, and ``names`` are added to its globals. Raises the errors of
     Triton's front end, and CannotReplay if the surroundings cannot be restored.
     """
-    import triton
-
-    from triton_lab.backend.compiler import TARGET, options_of
+    from triton_lab.backend.compiler import options_of, plan_of
     from triton_lab.backend.source.muted_output import unheard
 
     kernel = source.fn
@@ -155,11 +153,9 @@ def remade(
     options = options_of(metadata)
     if made.language.name == "GLUON":  # its front end asks what the GPU has
         options["arch"] = metadata.arch
-    # The probes find `fixed` values while compiling, and Triton's cache does not hold those: always compile.
-    with triton.knobs.compilation.scope(), unheard():
-        triton.knobs.compilation.always_compile = True
-        compiled = triton.compile(made, target=TARGET, options=options)
-    return made, Executable.of(parse_plan(compiled.asm["plan"].decode()))
+    # The probes find `fixed` values while compiling, and Triton's cache does not hold those.
+    with unheard():
+        return made, Executable.of(parse_plan(plan_of(made, options)))
 
 
 def other_function(function: Any, tree: ast.Module, text: str, scope: dict[str, Any], suffix: str = "") -> Any:

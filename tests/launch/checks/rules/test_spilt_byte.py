@@ -55,7 +55,7 @@ def test_a_clamp_and_a_large_number_in_second_place_change_nothing() -> None:
 def test_the_lane_is_the_one_that_a_gpus_bits_change() -> None:
     launch = run(limit=False)
     (switch,) = [one for one in emulations(launch) if one.table]
-    memory = replay(launch, executable=switch.executable(launch.executable.plan))
+    memory = replay(launch, executable=switch.executable(launch))
     other = read(memory, launch.argument("out_ptr"))
     changed = np.flatnonzero(other != of_launch(launch).arrays["out_ptr"])
     ((_unused, elements),) = found(launch)[0].ends

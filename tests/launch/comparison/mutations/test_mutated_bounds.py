@@ -73,7 +73,7 @@ def of_mutation(launch: Launch, wanted: Callable[[str], bool]) -> tuple[Any, Any
     experiments = Experiments(launch, ["out_ptr"])
     tiers = chain(experiments.usual(None), experiments.rarer())
     switch = next(one for tier in tiers for one in tier if wanted(one.name))
-    executable = switch.executable(launch.executable.plan)
+    executable = switch.executable(launch)
     memory = replay(launch, executable=executable)
     return read(memory, launch.argument("out_ptr")), bounds(launch, False, executable=executable)["out_ptr"]
 

@@ -39,6 +39,7 @@ from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
+from triton_lab.launch.comparison.sources.source_edits import repeated_edits, source_edits
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.comparison.time_budget import Effort
 
@@ -147,6 +148,7 @@ class Experiments(
         *likely, of_two = matches(self, probe) if effort.cost == math.inf else (iter(()),)
         yield from likely
         yield self.constants(near=True)
+        yield source_edits(self.launch)
         if fits:
             yield fitted_factors(self, probe, ratios=False)
         covered = replaced.is_done  # whether another value was put in each place
@@ -173,6 +175,7 @@ class Experiments(
             yield self.variables(alike=False)
             yield self.strides()
             yield _all(self.turned(), self.parts())
+        yield repeated_edits(self.launch)
         yield self.choices(_all_alike(plain))
         # A last step may stand for many slips before it.
         if fits:

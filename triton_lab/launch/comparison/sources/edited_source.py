@@ -1,0 +1,47 @@
+"""`EditedSource`: a kernel's text with one place written otherwise, compiled when it is first run."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.launch.replay.instrumented_copy import other_function, remade
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+
+@dataclass(frozen=True, eq=False)
+class EditedSource:
+    """The ``tree`` (pickled) of one function of the kernel's, the kernel itself or the ``helper`` of that name."""
+
+    tree: bytes
+    title: str
+    helper: str = ""
+
+    def executable(self, launch: Launch) -> Executable:
+        """The kernel with this text, for a launch. Raises the errors of Triton's front end, and CannotReplay."""
+        for known, executable in self._made:
+            if known is launch:
+                return executable
+        source, metadata = launch.compiled
+        kernel = source.fn
+        tree = pickle.loads(self.tree)
+        names: dict[str, Any] = {}
+        if self.helper:
+            helper = kernel.__globals__[self.helper]
+            names[self.helper] = other_function(helper, tree, f"{helper.src}\n# {self.title}", helper.__globals__)
+            tree = ast.parse(kernel.src)
+        text = f"{kernel.src}\n# {self.title}"
+        _source, executable = remade(source, metadata, launch.surroundings, tree, text, names)
+        self._made[:] = [(launch, executable)]
+        return executable
+
+    @cached_property
+    def _made(self) -> list[tuple[Launch, Executable]]:
+        """The launch that it was compiled for last, and the plan."""
+        return []

@@ -78,18 +78,29 @@ def plan_of(source: Any, options: dict[str, Any]) -> str:
     """
     from triton._C.libtriton import ir
 
+    from triton_lab.backend.source import recursion_depth
+    from triton_lab.backend.source.held_errors import HeldErrors
+
+    global reading
     backend = CPUBackend(TARGET)
     parsed = backend.parse_options({**options, **source.parse_options()})
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    functions, modules = backend.get_codegen_implementation(parsed), backend.get_module_map()
-    stages: dict[str, Any] = {}
-    backend.add_stages(stages, parsed, source.language)
-    module = source.make_ir(TARGET, parsed, functions, modules, context)
-    metadata: dict[str, Any] = {}
-    for stage in stages.values():
-        module = stage(module, metadata)
+    before, reading = reading, None  # it is not the user who has it read
+    errors = HeldErrors()
+    try:
+        functions, modules = backend.get_codegen_implementation(parsed), backend.get_module_map()
+        stages: dict[str, Any] = {}
+        backend.add_stages(stages, parsed, source.language)
+        module = source.make_ir(TARGET, parsed, functions, modules, context)
+        metadata: dict[str, Any] = {}
+        for stage in stages.values():
+            module = stage(module, metadata)
+    finally:
+        reading = before
+        recursion_depth.ended()
+        errors.pass_on(errors.end())
     return bytes(module).decode()
 
 

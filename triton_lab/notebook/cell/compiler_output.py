@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 from triton_lab import messages
 from triton_lab.backend import compiler
+from triton_lab.backend.source.held_errors import DIAGNOSTIC, HeldErrors
 from triton_lab.backend.source.kernel_source import is_tritons
 from triton_lab.backend.source.printed_modules import WithoutModules
 from triton_lab.localization import _
-
-# The form of MLIR's messages; other output is not the compiler's.
-_DIAGNOSTIC = re.compile(r"^.*:\d+:\d+: (?:error|note|remark): .*\n?", re.MULTILINE)
 
 
 class Hushed:
@@ -47,9 +43,9 @@ class Hushed:
             text = held.end()
             held.warn()
             if not compiled:
-                self.kept += _DIAGNOSTIC.findall(text)
-                text = _DIAGNOSTIC.sub("", text)
-            if text:
+                self.kept += DIAGNOSTIC.findall(text)
+                HeldErrors.pass_on(text)
+            elif text:
                 _write(text)
 
     def tell(self) -> None:
@@ -69,24 +65,14 @@ class HeldOutput:
         sys.stdout = self._stdout
         self._catching = warnings.catch_warnings(record=True)
         self._warnings: Any = self._catching.__enter__()
-        self._file: IO[bytes] | None = None
-        with contextlib.suppress(OSError):  # a process without standard error
-            self._before = os.dup(2)
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is read and closed in `end`
-            os.dup2(self._file.fileno(), 2)
+        self._errors = HeldErrors()
 
     def end(self) -> str:
         """Restore everything; returns the text written to standard error."""
         self._catching.__exit__(None, None, None)
         if sys.stdout is self._stdout:
             sys.stdout = self._stdout.stream
-        if self._file is None:
-            return ""
-        os.dup2(self._before, 2)
-        os.close(self._before)
-        with self._file as file:
-            file.seek(0)
-            return file.read().decode(errors="replace")
+        return self._errors.end()
 
     def warn(self) -> None:
         """Give the captured warnings, each once; those about lines of the notebook name these lines."""

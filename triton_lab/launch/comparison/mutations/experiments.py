@@ -39,7 +39,7 @@ from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
-from triton_lab.launch.comparison.sources.source_edits import repeated_edits, source_edits
+from triton_lab.launch.comparison.sources.text_edits import repeated_edits, text_edits
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.comparison.time_budget import Effort
 
@@ -137,18 +137,22 @@ class Experiments(
         plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, is_done=copies)
         fits = effort.bits > _FITTED  # a number that is made to fit explains a few elements by chance
         yield _all(self.variables(alike=True, stored=True), self.made_of_unused())
+        yield self.variables(alike=True, in_name=True)
         yield _all(
             self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders(), self.negated()
         )
         if copies:
             yield replaced.others()
         yield _all(self.swapped(), self.starts(), self.roundings())
+        # Whole numbers first, of which addresses and loops are made: most slips are there.
         if copies:
-            yield replaced.simple()
+            yield replaced.simple(floats=False)
+        yield text_edits(self)
+        if copies:
+            yield replaced.simple(floats=True)
         *likely, of_two = matches(self, probe) if effort.cost == math.inf else (iter(()),)
         yield from likely
         yield self.constants(near=True)
-        yield source_edits(self.launch)
         if fits:
             yield fitted_factors(self, probe, ratios=False)
         covered = replaced.is_done  # whether another value was put in each place
@@ -175,7 +179,7 @@ class Experiments(
             yield self.variables(alike=False)
             yield self.strides()
             yield _all(self.turned(), self.parts())
-        yield repeated_edits(self.launch)
+        yield repeated_edits(self)
         yield self.choices(_all_alike(plain))
         # A last step may stand for many slips before it.
         if fits:

@@ -6,6 +6,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 
+_SHORT = 2  # letters of names that are taken for any other such name
 _SIGNED = 5  # the predicates of arith.cmpi up to this one
 
 
@@ -193,3 +195,11 @@ def unused(launch: Launch) -> list[str]:
     there = {kernel.names[number] for number in kernel.arguments}
     used = {kernel.names[number] for number in kernel.arguments if number in taken}
     return [one.name for one in launch.arguments if one.name in there - used]
+
+
+def sound_alike(one: str, other: str) -> bool:
+    """Whether two names are taken for each other: ``k`` and ``v``, ``stride_bk`` and ``stride_bn``."""
+    longer = max(len(one), len(other))
+    pairs = (zip(one, other, strict=False), zip(reversed(one), reversed(other), strict=False))
+    same = sum(len(list(takewhile(lambda pair: pair[0] == pair[1], each))) for each in pairs)
+    return longer <= _SHORT or 2 * same >= longer

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _LONGEST = 48  # characters of an expression that is written in a title
 # What it costs to write a value in place of a number that stands in the kernel, and of one for masked-off lanes.
 _FOR_NUMBER, _FOR_FILL = 1.6, 3.0
+# And of one in place of a difference from the greatest number, before an exponential.
+_FOR_SCALED = 3.0
 
 
 def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit, cost: float = 1) -> Switch:
@@ -239,10 +241,20 @@ class KernelScope:
     def cost_of_value(self, op: Op, position: int) -> float:
         """How much is written anew if an operand is another value: a number is seldom meant to be one."""
         held = constant(self.made, op.operands[position])
+        if op.name in traits.EXPONENTIALS and self._is_scaled(op.operands[position]):
+            return _FOR_SCALED
         if held is None or held in numbers(self.launch).values():
             return 1
         fills = effects.is_access(op) and effects.operands_of(op).other == position
         return _FOR_FILL if fills else _FOR_NUMBER
+
+    def _is_scaled(self, number: int) -> bool:
+        """Whether a value is less the greatest number of a block, as a softmax takes it: that is written on purpose."""
+        maker = self.made.get(source(self.made, number))
+        if maker is None or maker.name != "arith.subf":
+            return False
+        taken = self.made.get(source(self.made, maker.operands[1]))
+        return taken is not None and (taken.name in traits.FOLDS or traits.of(taken.name).extreme == 1)
 
     def summands(self, number: int) -> set[int]:
         """The values of which a value is the sum or difference, and that value itself."""

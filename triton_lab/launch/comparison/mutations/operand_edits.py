@@ -11,7 +11,7 @@ from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_attributes, with_computed, with_constant, with_operand
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.added_operations import may_stand_for, with_factor, with_value
-from triton_lab.launch.comparison.mutations.ir_query import constant, cost_of_number
+from triton_lab.launch.comparison.mutations.ir_query import constant, cost_of_number, sound_alike
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
@@ -25,10 +25,10 @@ _SWAPPED = 1.6  # two names are written anew
 class OperandEdits(KernelScope):
     """The switches that change operands."""
 
-    def variables(self, alike: bool, stored: bool = False) -> Iterator[Switch]:
+    def variables(self, alike: bool, stored: bool = False, in_name: bool = False) -> Iterator[Switch]:
         """Another value in scope for one operand: ``alike``, of the same type, or one that is spread and cast to it.
 
-        ``stored``: only for what is stored.
+        ``stored``: only for what is stored. ``in_name``: only one with a name like that of the value.
         """
         together = self.together() if alike and not stored else ()
         for places in (*([use] for use in self.uses()), *together):
@@ -43,6 +43,7 @@ class OperandEdits(KernelScope):
                 # Integers are cast to floats in products and quotients, and hardly anywhere else.
                 fits &= given.is_float == type.is_float or traits.of(op.name).symbol in ("*", "/") or op in self.stores
                 # Of a name's values the newest counts: an earlier one can no longer be written there.
+                fits &= not in_name or sound_alike(name, self.names[other])
                 if fits and other != number and self.names[other] not in seen:
                     seen.add(self.names[other])
                     title = _("{other} instead of {name}{lines_of}").format(
@@ -64,7 +65,7 @@ class OperandEdits(KernelScope):
                 continue
             likely = [held - 1, held + 1, held / 2, held * 2, -held, 0, 1]
             starts = op.name == "scf.for" and k > 2
-            if starts and type.is_float:
+            if (starts or op.name == "arith.select") and type.is_float:
                 likely = [0, -math.inf, math.inf, 1, *likely]
             far = [1 / held if held else 1, *known.values()]
             far += [each for one in known.values() for each in (one - 1, one / 2, one * 2, held * one)]

@@ -53,14 +53,13 @@ class ReplacedValues:
         """Those with another value in its place."""
         yield from self._fitting(Grammar.others, _OTHERS)
 
-    def simple(self) -> Iterator[Switch]:
+    def simple(self, floats: bool) -> Iterator[Switch]:
         """Those with one more value, number or function than stands there. Those that say the least come first.
 
-        Whole numbers first, of which addresses and loops are made: most slips are there.
+        ``floats``: in place of floats, or else of whole numbers and conditions.
         """
-        for floats in (False, True):
-            if self.effort.cost >= _LEAST:
-                yield from self._fitting(Grammar.simple, _SIMPLE, floats)
+        if self.effort.cost >= _LEAST:
+            yield from self._fitting(Grammar.simple, _SIMPLE, floats)
 
     def composed(self) -> Iterator[Switch]:
         """Those with two more."""

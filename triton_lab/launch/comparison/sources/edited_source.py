@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.instrumented_copy import other_function, remade
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -24,7 +26,7 @@ class EditedSource:
     helper: str = ""
 
     def executable(self, launch: Launch) -> Executable:
-        """The kernel with this text, for a launch. Raises the errors of Triton's front end, and CannotReplay."""
+        """The kernel with this text, for a launch. Raises CannotReplay, also for a text that Triton refuses."""
         for known, executable in self._made:
             if known is launch:
                 return executable
@@ -37,7 +39,12 @@ class EditedSource:
             names[self.helper] = other_function(helper, tree, f"{helper.src}\n# {self.title}", helper.__globals__)
             tree = ast.parse(kernel.src)
         text = f"{kernel.src}\n# {self.title}"
-        _source, executable = remade(source, metadata, launch.surroundings, tree, text, names)
+        try:
+            _source, executable = remade(source, metadata, launch.surroundings, tree, text, names)
+        except CannotReplay:
+            raise
+        except Exception as error:  # of Triton's front end, and of what it calls
+            raise CannotReplay(_("Triton refuses it")) from error
         self._made[:] = [(launch, executable)]
         return executable
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from triton_lab.localization import _
 
@@ -31,6 +32,17 @@ _COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Eq: (ast.NotEq,),
     ast.NotEq: (ast.Eq,),
 }
+
+# How tightly an operator binds.
+_BINDS: dict[type[ast.operator], int] = {
+    ast.BitOr: 1, ast.BitXor: 2, ast.BitAnd: 3, ast.LShift: 4, ast.RShift: 4, ast.Add: 5, ast.Sub: 5,
+    ast.Mult: 6, ast.Div: 6, ast.FloorDiv: 6, ast.Mod: 6, ast.MatMult: 6, ast.Pow: 8,
+}  # fmt: skip
+_ATOM = 9
+_NO_STEPS = frozenset(
+    {"load", "store", "arange", "zeros", "full", "program_id", "num_programs", "range", "static_range"}
+)
+_ANY_ORDER = frozenset("+*&|^")
 
 
 def otherwise(node: ast.AST, names: Sequence[str], numbers: bool) -> Iterator[Change]:
@@ -64,3 +76,98 @@ def further_conditions(node: ast.AST, scalars: Sequence[str]) -> Iterator[Change
         more += [ast.Compare(node.left, [ast.Lt()], [ast.Name(name, ast.Load())]) for name in scalars]
         for one in more:
             yield ast.BinOp(node, ast.BitAnd(), one), _("a missing condition")
+
+
+def regrouped(node: ast.AST) -> Iterator[ast.expr]:
+    """The same steps in another order: with parentheses around a part of them, or without those that stand there.
+
+    And a function of a sum in place of a sum with the function's result.
+    """
+    if not isinstance(node, ast.BinOp):
+        return
+    written, seen = _flat(node), {ast.dump(node)}
+    texts = []
+    for first in range(0, len(written), 2):
+        for last in (first + 2, first + 4):
+            signs = {*written[first + 1 : last : 2], *written[max(first - 1, 0) : first]}
+            alike = len(signs) == 1 and signs <= _ANY_ORDER
+            if last < len(written) and (first or last < len(written) - 1) and not alike:
+                inner = " ".join(written[first : last + 1])
+                texts.append(" ".join([*written[:first], f"({inner})", *written[last + 1 :]]))
+        if isinstance(ast.parse(written[first], mode="eval").body, ast.BinOp):
+            texts.append(" ".join([*written[:first], written[first][1:-1], *written[first + 1 :]]))
+    for text in texts:
+        made = ast.parse(text, mode="eval").body
+        if ast.dump(made) not in seen:
+            seen.add(ast.dump(made))
+            yield made
+    for call, other, first_one in ((node.left, node.right, True), (node.right, node.left, False)):
+        if isinstance(call, ast.Call) and _is_step(call):
+            parts = (call.args[0], other) if first_one else (other, call.args[0])
+            yield ast.Call(call.func, [ast.BinOp(parts[0], node.op, parts[1]), *call.args[1:]], call.keywords)
+
+
+def _is_step(call: ast.Call) -> bool:
+    """Whether a call computes a number from its first argument: it neither accesses memory nor makes a block."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    return bool(call.args) and not (name in _NO_STEPS or name.startswith(("atomic", "make")))
+
+
+def _flat(node: ast.expr) -> list[str]:
+    """An expression as it is written: its operands and operators in turn, those in parentheses as one."""
+    if not isinstance(node, ast.BinOp):
+        return [ast.unparse(node)]
+    own = _BINDS.get(type(node.op), 0)
+
+    def part(inner: ast.expr, least: int) -> list[str]:
+        binds = _BINDS.get(type(inner.op), 0) if isinstance(inner, ast.BinOp) else _ATOM
+        if isinstance(inner, ast.Compare | ast.BoolOp | ast.IfExp | ast.Lambda):
+            binds = 0
+        return _flat(inner) if binds >= least else [f"({ast.unparse(inner)})"]
+
+    sign = ast.unparse(ast.BinOp(ast.Name("a"), node.op, ast.Name("b"))).removeprefix("a ").removesuffix(" b")
+    return [*part(node.left, own), sign, *part(node.right, own + 1)]
+
+
+def handed_out(node: ast.AST) -> Iterator[ast.expr]:
+    """A sum with a function's result in place of the function of a sum: ``f(a) + b`` for ``f(a + b)``."""
+    if isinstance(node, ast.Call) and _is_step(node) and isinstance(node.args[0], ast.BinOp):
+        inner, rest = node.args[0], node.args[1:]
+        yield ast.BinOp(ast.Call(node.func, [inner.left, *rest], node.keywords), inner.op, inner.right)
+        yield ast.BinOp(inner.left, inner.op, ast.Call(node.func, [inner.right, *rest], node.keywords))
+
+
+def exchanged_arguments(node: ast.AST) -> Iterator[ast.expr]:
+    """A call with two of its arguments exchanged."""
+    if isinstance(node, ast.Call):
+        for one, two in combinations(range(len(node.args)), 2):
+            args = list(node.args)
+            args[one], args[two] = args[two], args[one]
+            yield ast.Call(node.func, args, node.keywords)
+
+
+def summands(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
+    """The terms of a sum, each with its sign."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        last = sign if isinstance(node.op, ast.Add) else -sign
+        return [*summands(node.left, sign), *summands(node.right, last)]
+    return [(sign, node)]
+
+
+def sum_of(terms: Sequence[tuple[int, ast.expr]]) -> ast.expr:
+    """The sum of terms, of which the first is taken as it is."""
+    (_sign, made), *others = terms
+    for sign, term in others:
+        made = ast.BinOp(made, ast.Add() if sign > 0 else ast.Sub(), term)
+    return made
+
+
+def plus(node: ast.expr, number: int) -> ast.expr:
+    """The expression and a number, which is added to the number that stands there."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return ast.Constant(node.value + number)
+    if isinstance(node, ast.BinOp) and isinstance(node.right, ast.Constant) and isinstance(node.right.value, int):
+        held = {ast.Add: node.right.value, ast.Sub: -node.right.value}.get(type(node.op))
+        if held is not None:
+            return node.left if held == -number else plus(node.left, held + number)
+    return ast.BinOp(node, ast.Add() if number > 0 else ast.Sub(), ast.Constant(abs(number)))

@@ -9,24 +9,32 @@ import ast
 import pickle
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from triton_lab.backend.source.access_source import first_line
 from triton_lab.backend.source.kernel_dependencies import as_callable, used
 from triton_lab.backend.source.kernel_source import is_tritons
-from triton_lab.launch.comparison.mutations.ir_query import on_lines
+from triton_lab.launch.comparison.mutations.ir_query import on_lines, sound_alike
+from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.numerics import Switch
-from triton_lab.launch.comparison.sources.compile_time import Fixed, is_unrolled
 from triton_lab.launch.comparison.sources.edited_source import EditedSource
-from triton_lab.launch.comparison.sources.expression_edits import further_conditions, otherwise
+from triton_lab.launch.comparison.sources.expression_edits import (
+    exchanged_arguments,
+    further_conditions,
+    handed_out,
+    otherwise,
+    plus,
+    regrouped,
+    sum_of,
+    summands,
+)
+from triton_lab.launch.comparison.sources.fixed_names import Fixed, is_unrolled
+from triton_lab.launch.comparison.sources.launch_facts import LaunchFacts
 from triton_lab.launch.comparison.sources.nested_index import reordered
+from triton_lab.launch.comparison.sources.syntax_tree import Slot, moved_steps, put, slots_of
 from triton_lab.localization import _
-
-if TYPE_CHECKING:
-    from triton_lab.launch.launch import Launch
 
 # What a type is replaced by: of the same kind and wider, or of another kind.
 _WIDER = ("float32", "int32", "int64", "float16")
@@ -34,37 +42,24 @@ _WIDER = ("float32", "int32", "int64", "float16")
 _SHAPES = frozenset({"arange", "zeros", "full", "reshape", "view", "broadcast_to", "static_assert"})
 
 
-class _Slot(NamedTuple):
-    """Where a node stands in the tree: a field of its parent, or an element of that."""
-
-    parent: ast.AST
-    field: str
-    position: int | None
-
-    def put(self, node: ast.AST) -> None:
-        if self.position is None:
-            setattr(self.parent, self.field, node)
-        else:
-            getattr(self.parent, self.field)[self.position] = node
-
-
-def source_edits(launch: Launch) -> Iterator[Switch]:
+def text_edits(scope: KernelScope) -> Iterator[Switch]:
     """The changes of what the front end evaluates, in the kernel and in the functions that it calls."""
-    for text in _texts(launch):
+    for text in _texts(scope):
         yield from text.edits()
 
 
-def repeated_edits(launch: Launch) -> Iterator[Switch]:
+def repeated_edits(scope: KernelScope) -> Iterator[Switch]:
     """Those of code that is compiled several times: the body of an unrolled loop, and functions of several calls.
 
     The plan has several operations for one place of such code.
     """
-    for text in _texts(launch):
+    for text in _texts(scope):
         yield from text.repeated()
 
 
-def _texts(launch: Launch) -> Iterator[_Text]:
+def _texts(scope: KernelScope) -> Iterator[_Text]:
     """The kernel and the functions that it calls; none where only a plan is known."""
+    launch = scope.launch
     source = launch.compiled[0]
     kernel = None if source is None else source.fn
     if kernel is None or kernel.fn is None:
@@ -76,7 +71,9 @@ def _texts(launch: Launch) -> Iterator[_Text]:
     for name, part in parts:
         if "." not in name:
             calls = len(re.findall(rf"\b{re.escape(name)}\(", kernel.src)) if name else 1
-            yield _Text(name, part, ast.parse(part.src), calls > 1)
+            yield _Text(
+                name, part, ast.parse(part.src), calls > 1, LaunchFacts.of(scope) if not name else LaunchFacts()
+            )
 
 
 @dataclass(frozen=True)
@@ -87,6 +84,7 @@ class _Text:
     function: Any
     tree: ast.Module
     often: bool
+    known: LaunchFacts
 
     @cached_property
     def fixed(self) -> Fixed:
@@ -95,13 +93,25 @@ class _Text:
 
     def edits(self) -> Iterator[Switch]:
         """All changes, the likeliest kinds first."""
-        slots = list(_slots(self.tree, ()))
-        for kind in (self._types, self._loops, self._divisions, self._indices, self._constants):
+        shift = first_line(self.function) - 1
+        slots = [
+            each
+            for each in reversed(list(slots_of(self.tree, ())))
+            if getattr(each[1], "lineno", -shift) + shift not in self.known.idle
+        ]
+        for kind in (
+            self._ones,
+            self._types, self._loops, self._divisions, self._indices, self._calls, self._orders, self._turned,
+            self._constants, self._spread,
+        ):  # fmt: skip
             for slot, node, around in slots:
                 for new, cause in kind(node, around):
-                    yield self._switch(slot, node, new, cause)
-        for block in [node for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.For, ast.While))]:
-            yield from self._moves(block)
+                    yield self._switch(slot, node, new, cause, whole=kind == self._indices)
+        for step, where in moved_steps(self.tree):
+            title = _("{step} {where}{lines_of}").format(
+                step=ast.unparse(step), where=where, lines_of=self._lines(step)
+            )
+            yield self._made(title, _("whether a step stands in a loop"))
 
     def repeated(self) -> Iterator[Switch]:
         """Other operators, conditions, numbers and names in what is compiled several times."""
@@ -110,7 +120,7 @@ class _Text:
         scalars = [node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg) and "ptr" not in node.arg]
         places = [
             (slot, node)
-            for slot, node, around in _slots(self.tree, ())
+            for slot, node, around in slots_of(self.tree, ())
             if (self.often or any(is_unrolled(each) and slot.parent is not each for each in around))
             and isinstance(node, ast.expr)
             and not any(isinstance(each, ast.arguments) for each in around)
@@ -127,6 +137,13 @@ class _Text:
                 if isinstance(node, ast.Name):
                     yield self._switch(slot, node, new, cause)
 
+    def _ones(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
+        """Another argument in place of one that is 1: ``stride_bk`` for ``stride_bn``."""
+        if isinstance(node, ast.Name) and _is_read(node) and node.id in self.known.ones:
+            for name in self.known.scalars:
+                if name != node.id and sound_alike(name, node.id):
+                    yield ast.Name(name, ast.Load()), _("a wrong value")
+
     def _types(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """Other types: as ``tl.float32`` for ``tl.float16``."""
         from triton.language import dtype
@@ -134,7 +151,8 @@ class _Text:
         if not isinstance(node, ast.Attribute):
             return
         if node.attr == "element_ty":
-            yield _parsed(f"{_triton_language(self.function)}.float32"), _("the type of an accumulator")
+            language = ast.Name(_triton_language(self.function), ast.Load())
+            yield ast.Attribute(language, "float32", ast.Load()), _("the type of an accumulator")
         owner = node.value
         module = self.function.__globals__.get(owner.id) if isinstance(owner, ast.Name) else None
         if not isinstance(getattr(module, node.attr, None), dtype) or ast.unparse(node).count(".") != 1:
@@ -158,6 +176,59 @@ class _Text:
             for new in reordered(node):
                 yield new, _("the order of nested indices")
 
+    def _calls(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
+        """Calls of the user's own functions, with two arguments exchanged."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            function = self.function.__globals__.get(node.func.id)
+            if as_callable(function) is not None and not is_tritons(function.fn.__code__.co_filename):
+                for new in exchanged_arguments(node):
+                    yield new, _("the order of the arguments")
+
+    def _orders(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
+        """The steps of an expression in another order."""
+        if not self.fixed.knows(node):
+            inner = bool(around) and isinstance(around[-1], ast.BinOp)
+            for new in (*(() if inner else regrouped(node)), *handed_out(node)):
+                yield new, _("the order of steps")
+
+    def _spread(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
+        """A block of whole numbers in place of one: ``column[:, None]`` for ``row``."""
+        if not isinstance(node, ast.Name) or not _is_read(node) or self.known.ranks.get(node.id) != 0:
+            return
+        if self.fixed.knows(node) or isinstance(around[-1], ast.Call):
+            return
+        for name in [name for name, rank in self.known.ranks.items() if rank == 1]:
+            if self._assigned.get(name, node.lineno) < node.lineno:
+                for form in ("own", "own[:, None]", "own[None, :]"):
+                    made = ast.parse(form, mode="eval").body
+                    next(each for each in ast.walk(made) if isinstance(each, ast.Name)).id = name
+                    yield made, _("a wrong value")
+
+    @cached_property
+    def _assigned(self) -> dict[str, int]:
+        """The first line on which each name gets a value."""
+        names = [each for each in ast.walk(self.tree) if isinstance(each, ast.Name) and not _is_read(each)]
+        return {each.id: each.lineno for each in sorted(names, key=lambda each: -each.lineno)}
+
+    def _turned(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
+        """A sum with the counter of an unrolled loop that goes the other way round."""
+        outer = around[-1] if around else None
+        is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub))
+        if not is_sum or (isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Add, ast.Sub))):
+            return
+        terms = summands(node) if isinstance(node, ast.expr) else []
+        for loop in (each for each in around if isinstance(each, ast.For) and is_unrolled(each)):
+            counter, call = loop.target, loop.iter
+            if not isinstance(counter, ast.Name) or not isinstance(call, ast.Call):
+                continue
+            signs = [sign for sign, term in terms if isinstance(term, ast.Name) and term.id == counter.id]
+            rest = [(sign, term) for sign, term in terms if not self.fixed.knows(term)]
+            if len(signs) == 1 and rest and rest[0][0] > 0:
+                up = ast.Name(counter.id, ast.Load())
+                end = call.args[0] if len(call.args) == 1 else call.args[1]
+                down = [(1, end), (-1, ast.Constant(1)), (-1, up)]
+                yield sum_of([*rest, *([(1, up)] if signs[0] < 0 else down)]), _("the direction of an index")
+
     def _loops(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """Other bounds of loops that are unrolled."""
         loop = around[-1] if around else None
@@ -166,8 +237,8 @@ class _Text:
         assert isinstance(node, ast.Call)
         begin, end, *step = node.args if len(node.args) > 1 else (ast.Constant(0), *node.args)
         for first, last in (
-            (begin, _plus(end, 1)), (begin, _plus(end, -1)), (_plus(begin, 1), end), (_plus(begin, -1), end),
-            (_plus(begin, 1), _plus(end, 1)), (ast.Constant(0), end),
+            (begin, plus(end, 1)), (begin, plus(end, -1)), (plus(begin, 1), end), (plus(begin, -1), end),
+            (plus(begin, 1), plus(end, 1)), (ast.Constant(0), end),
         ):  # fmt: skip
             yield ast.Call(node.func, [first, last, *step], node.keywords), _("where a loop begins or ends")
 
@@ -183,8 +254,8 @@ class _Text:
             if around and isinstance(around[-1], ast.If) and around[-1].test is node:
                 yield ast.UnaryOp(ast.Not(), node), _("a wrong condition")
             elif not isinstance(node, ast.Compare):
-                yield _plus(node, 1), _("a wrong number")
-                yield _plus(node, -1), _("a wrong number")
+                yield plus(node, 1), _("a wrong number")
+                yield plus(node, -1), _("a wrong number")
 
     def _outermost(self, node: ast.AST, around: Sequence[ast.AST]) -> ast.AST | None:
         """The largest part of an expression that is known and contains the node; None for shapes, and if it is not."""
@@ -200,98 +271,26 @@ class _Text:
                 break
         return None if any(isinstance(each, (ast.arguments, ast.arg)) for each in around) else outer
 
-    def _moves(self, block: ast.FunctionDef | ast.For | ast.While) -> Iterator[Switch]:
-        """Steps that stand before or after the loop that they are in, or in the loop that they stand beside."""
-        body = block.body
-        for k, loop in enumerate(body):
-            if not isinstance(loop, (ast.For, ast.While)):
-                continue
-            inner, before, after = loop.body, body[:k], body[k + 1 :]
-            for n, one in enumerate(inner):
-                if len(inner) == 1 or not isinstance(one, (ast.Assign, ast.AugAssign, ast.Expr)):
-                    continue
-                rest = [*inner[:n], *inner[n + 1 :]]
-                if isinstance(one, ast.Assign):
-                    yield self._moved(block, [*before, one, loop, *after], loop, rest, one, _("before the loop"))
-                yield self._moved(block, [*before, loop, one, *after], loop, rest, one, _("after the loop"))
-            for one in after[:1]:
-                if isinstance(one, (ast.Assign, ast.AugAssign, ast.Expr)):
-                    yield self._moved(block, [*before, loop, *after[1:]], loop, [*inner, one], one, _("in the loop"))
-            for one in before:
-                if isinstance(one, ast.Assign):
-                    rest = [each for each in before if each is not one]
-                    yield self._moved(block, [*rest, loop, *after], loop, [one, *inner], one, _("in the loop"))
-
-    def _moved(
-        self, block: Any, body: list[ast.stmt], loop: Any, inner: list[ast.stmt], one: ast.stmt, where: str
-    ) -> Switch:
-        """The switch with other statements in a block and in a loop of it."""
-        kept, kept_inner = block.body, loop.body
-        block.body, loop.body = body, inner
-        try:
-            title = _("{step} {where}{lines_of}").format(step=_written(one), where=where, lines_of=self._lines(one))
-            return self._made(title, _("whether a step stands in a loop"))
-        finally:
-            block.body, loop.body = kept, kept_inner
-
-    def _switch(self, slot: _Slot, node: ast.AST, new: ast.AST, cause: str) -> Switch:
+    def _switch(self, slot: Slot, node: ast.AST, new: ast.AST, cause: str, whole: bool = False) -> Switch:
         """The switch with ``new`` in place of a node."""
         title = _("{other} instead of {name}{lines_of}").format(
-            other=_written(new), name=_written(node), lines_of=self._lines(node)
+            other=ast.unparse(new), name=ast.unparse(node), lines_of=self._lines(node)
         )
-        ast.fix_missing_locations(ast.copy_location(new, node)) if not hasattr(new, "lineno") else None
-        with _put(slot, node, new):
-            return self._made(title, cause)
+        if not hasattr(new, "lineno"):
+            ast.copy_location(new, node)
+        with put(slot, node, new):
+            return self._made(title, cause, whole)
 
-    def _made(self, title: str, cause: str) -> Switch:
+    def _made(self, title: str, cause: str, whole: bool = False) -> Switch:
         edited = EditedSource(pickle.dumps(ast.fix_missing_locations(self.tree)), title, self.helper)
-        return Switch(title, cause, source=edited)
+        return Switch(title, cause, source=edited, whole=whole)
 
     def _lines(self, node: Any) -> str:
         return on_lines([node.lineno + first_line(self.function) - 1])
 
 
-@contextmanager
-def _put(slot: _Slot, node: ast.AST, new: ast.AST) -> Iterator[None]:
-    """Inside, ``new`` stands in place of the node."""
-    slot.put(new)
-    try:
-        yield
-    finally:
-        slot.put(node)
-
-
-def _slots(parent: ast.AST, around: tuple[ast.AST, ...]) -> Iterator[tuple[_Slot, ast.AST, tuple[ast.AST, ...]]]:
-    """Each node of the tree with its place and what is around it, from the outermost."""
-    around = (*around, parent)
-    for field, value in ast.iter_fields(parent):
-        for position, node in enumerate(value) if isinstance(value, list) else ((None, value),):
-            if isinstance(node, ast.AST) and not isinstance(node, (ast.operator, ast.cmpop, ast.expr_context)):
-                yield _Slot(parent, field, position), node, around
-                yield from _slots(node, around)
-
-
 def _is_read(node: ast.Name) -> bool:
     return isinstance(node.ctx, ast.Load)
-
-
-def _plus(node: ast.expr, number: int) -> ast.expr:
-    """The expression and a number, which is added to the number that stands there."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return ast.Constant(node.value + number)
-    if isinstance(node, ast.BinOp) and isinstance(node.right, ast.Constant) and isinstance(node.right.value, int):
-        held = {ast.Add: node.right.value, ast.Sub: -node.right.value}.get(type(node.op))
-        if held is not None:
-            return node.left if held == -number else _plus(node.left, held + number)
-    return ast.BinOp(node, ast.Add() if number > 0 else ast.Sub(), ast.Constant(abs(number)))
-
-
-def _written(node: ast.AST) -> str:
-    return ast.unparse(ast.fix_missing_locations(node) if isinstance(node, ast.expr) else node)
-
-
-def _parsed(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
 
 
 def _triton_language(function: Any) -> str:

@@ -185,7 +185,7 @@ class Search:
             done = as_near(self.side, switch, done, results)
             done = replace(done, doubtful=switch.unusual, of_memory=bool(switch.zeroed))
             if done.helps and not done.names_it:
-                done = replace(done, telling=beyond_chance(self.plain, results) and _mend_most(self.plain, results))
+                done = replace(done, telling=beyond_chance(self.plain, results))
             if done.names_it:
                 self.found.append((switch, done))
                 if not switch.unusual and switch.cost + _ALIKE < self.effort.cost:
@@ -293,10 +293,3 @@ def _alike(one: Compared) -> float:
         a, b = a - a.mean() if a.size else a, b - b.mean() if b.size else b
         found = float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
     return found * a.size / one.a.size if np.isfinite(found) else 0.0
-
-
-def _mend_most(plain: Sequence[Compared], results: Sequence[Compared]) -> bool:
-    """Whether most of the wrong elements are bit-equal to what was expected."""
-    wrong = sum(int(np.count_nonzero(~one.explained)) for one in plain)
-    right = sum(int(np.count_nonzero(~was.explained & now.same)) for was, now in zip(plain, results, strict=True))
-    return 2 * right >= wrong

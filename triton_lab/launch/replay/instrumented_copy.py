@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import pickle
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -158,17 +158,23 @@ def remade(
         return made, Executable.of(parse_plan(plan_of(made, options)))
 
 
+def copies_of(tree: ast.Module) -> Callable[[], ast.Module]:
+    """Makes copies of the tree as it is now, in a fifth of the time that `copy.deepcopy` takes."""
+    packed = pickle.dumps(tree)
+    return lambda: cast(ast.Module, pickle.loads(packed))
+
+
 def other_function(function: Any, tree: ast.Module, text: str, scope: dict[str, Any], suffix: str = "") -> Any:
     """A function of Triton's with another tree and other globals; ``text`` identifies the tree in Triton's cache.
 
     In one kernel the functions' names must differ: with a ``suffix`` it may be called beside the other one.
     """
-    packed = pickle.dumps(tree)  # Triton needs its own copy of the tree: `copy.deepcopy` takes five times as long
+    copied = copies_of(tree)  # Triton needs its own copy
     kind: Any = type(function)
 
     class OtherFunction(kind):  # type: ignore[misc]
         def parse(self) -> ast.Module:
-            return cast(ast.Module, pickle.loads(packed))
+            return copied()
 
     other = OtherFunction(function.fn, do_not_specialize=function.do_not_specialize, noinline=function.noinline)
     other._unsafe_update_src(text)

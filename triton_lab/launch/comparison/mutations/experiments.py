@@ -147,8 +147,6 @@ class Experiments(
         # Whole numbers first, of which addresses and loops are made: most slips are there.
         if copies:
             yield replaced.simple(floats=False)
-        yield text_edits(self)
-        if copies:
             yield replaced.simple(floats=True)
         *likely, of_two = matches(self, probe) if effort.cost == math.inf else (iter(()),)
         yield from likely
@@ -163,6 +161,8 @@ class Experiments(
         yield self.opposites()
         if fits:
             yield fitted_constants(self, probe)
+        if effort.cost == math.inf:  # beside a known cause they would take the time of the others
+            yield text_edits(self)
         yield self.handed_on()
         if copies:
             yield replaced.composed()
@@ -179,7 +179,8 @@ class Experiments(
             yield self.variables(alike=False)
             yield self.strides()
             yield _all(self.turned(), self.parts())
-        yield repeated_edits(self)
+        if effort.cost == math.inf:
+            yield repeated_edits(self)
         yield self.choices(_all_alike(plain))
         # A last step may stand for many slips before it.
         if fits:

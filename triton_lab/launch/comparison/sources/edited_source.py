@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class EditedSource:
-    """The ``tree`` (pickled) of one function of the kernel's, the kernel itself or the ``helper`` of that name."""
+    """Copies of the tree of one function of the kernel's, the kernel itself or the ``helper`` of that name."""
 
-    tree: bytes
+    copied: Callable[[], ast.Module]
     title: str
     helper: str = ""
 
@@ -32,7 +32,7 @@ class EditedSource:
                 return executable
         source, metadata = launch.compiled
         kernel = source.fn
-        tree = pickle.loads(self.tree)
+        tree = self.copied()
         names: dict[str, Any] = {}
         if self.helper:
             helper = kernel.__globals__[self.helper]

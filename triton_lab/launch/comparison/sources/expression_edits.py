@@ -52,8 +52,8 @@ def otherwise(node: ast.AST, names: Sequence[str], numbers: bool) -> Iterator[Ch
             yield ast.BinOp(node.left, kind(), node.right), _("a wrong operator")
         if not isinstance(node.op, (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)):
             yield ast.BinOp(node.right, node.op, node.left), _("the order of operands")
-        yield node.left, _("a wrong value")
-        yield node.right, _("a wrong value")
+        yield node.left, _("a superfluous operation")
+        yield node.right, _("a superfluous operation")
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
         yield node.operand, _("a wrong operator")
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:

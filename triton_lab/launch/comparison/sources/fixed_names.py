@@ -1,9 +1,10 @@
-"""`Fixed`: which names and expressions of a kernel's text are known when it is compiled."""
+"""`Fixed`: which names and expressions of a kernel's text are known when it is compiled; and its name of Triton."""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
 _UNROLLED = "static_range"
 
@@ -49,3 +50,10 @@ class Fixed:
 def _targets(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+
+
+def triton_language(function: Any) -> str:
+    """What the function's module calls `triton.language`."""
+    import triton.language
+
+    return next((name for name, value in function.__globals__.items() if value is triton.language), "tl")

@@ -6,10 +6,9 @@ These are types, divisions that change the type, loops that it unrolls, arithmet
 from __future__ import annotations
 
 import ast
-import pickle
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,14 +29,16 @@ from triton_lab.launch.comparison.sources.expression_edits import (
     sum_of,
     summands,
 )
-from triton_lab.launch.comparison.sources.fixed_names import Fixed, is_unrolled
+from triton_lab.launch.comparison.sources.fixed_names import Fixed, is_unrolled, triton_language
 from triton_lab.launch.comparison.sources.launch_facts import LaunchFacts
 from triton_lab.launch.comparison.sources.nested_index import reordered
 from triton_lab.launch.comparison.sources.syntax_tree import Slot, moved_steps, put, slots_of
+from triton_lab.launch.replay.instrumented_copy import copies_of
 from triton_lab.localization import _
 
 # What a type is replaced by: of the same kind and wider, or of another kind.
 _WIDER = ("float32", "int32", "int64", "float16")
+_FOR_KNOWN = 1.6  # what it costs to change arithmetic of constexprs
 # Functions whose arguments are shapes: another one is another program.
 _SHAPES = frozenset({"arange", "zeros", "full", "reshape", "view", "broadcast_to", "static_assert"})
 
@@ -106,11 +107,13 @@ class _Text:
         ):  # fmt: skip
             for slot, node, around in slots:
                 for new, cause in kind(node, around):
-                    yield self._switch(slot, node, new, cause, whole=kind == self._indices)
+                    switch = self._switch(slot, node, new, cause)
+                    if kind in (self._constants, self._spread):  # what is known is seldom what was mistaken
+                        switch = replace(switch, unusual=True, cost=_FOR_KNOWN)
+                    yield replace(switch, whole=kind == self._indices)
         for step, where in moved_steps(self.tree):
-            title = _("{step} {where}{lines_of}").format(
-                step=ast.unparse(step), where=where, lines_of=self._lines(step)
-            )
+            lines = self._lines(step)
+            title = _("{step} {where}{lines_of}").format(step=ast.unparse(step), where=where, lines_of=lines)
             yield self._made(title, _("whether a step stands in a loop"))
 
     def repeated(self) -> Iterator[Switch]:
@@ -151,7 +154,7 @@ class _Text:
         if not isinstance(node, ast.Attribute):
             return
         if node.attr == "element_ty":
-            language = ast.Name(_triton_language(self.function), ast.Load())
+            language = ast.Name(triton_language(self.function), ast.Load())
             yield ast.Attribute(language, "float32", ast.Load()), _("the type of an accumulator")
         owner = node.value
         module = self.function.__globals__.get(owner.id) if isinstance(owner, ast.Name) else None
@@ -249,7 +252,8 @@ class _Text:
             return
         named = any(isinstance(each, ast.Name) for each in ast.walk(outer))
         unrolled = any(is_unrolled(each) for each in around)
-        yield from otherwise(node, names=self.fixed.names, numbers=named or unrolled)
+        names = [name for name in self.fixed.names if isinstance(node, ast.Name) and sound_alike(name, node.id)]
+        yield from otherwise(node, names, numbers=named or unrolled)
         if isinstance(node, ast.expr) and node is outer and named:
             if around and isinstance(around[-1], ast.If) and around[-1].test is node:
                 yield ast.UnaryOp(ast.Not(), node), _("a wrong condition")
@@ -271,7 +275,7 @@ class _Text:
                 break
         return None if any(isinstance(each, (ast.arguments, ast.arg)) for each in around) else outer
 
-    def _switch(self, slot: Slot, node: ast.AST, new: ast.AST, cause: str, whole: bool = False) -> Switch:
+    def _switch(self, slot: Slot, node: ast.AST, new: ast.AST, cause: str) -> Switch:
         """The switch with ``new`` in place of a node."""
         title = _("{other} instead of {name}{lines_of}").format(
             other=ast.unparse(new), name=ast.unparse(node), lines_of=self._lines(node)
@@ -279,11 +283,11 @@ class _Text:
         if not hasattr(new, "lineno"):
             ast.copy_location(new, node)
         with put(slot, node, new):
-            return self._made(title, cause, whole)
+            return self._made(title, cause)
 
-    def _made(self, title: str, cause: str, whole: bool = False) -> Switch:
-        edited = EditedSource(pickle.dumps(ast.fix_missing_locations(self.tree)), title, self.helper)
-        return Switch(title, cause, source=edited, whole=whole)
+    def _made(self, title: str, cause: str) -> Switch:
+        edited = EditedSource(copies_of(ast.fix_missing_locations(self.tree)), title, self.helper)
+        return Switch(title, cause, source=edited)
 
     def _lines(self, node: Any) -> str:
         return on_lines([node.lineno + first_line(self.function) - 1])
@@ -291,10 +295,3 @@ class _Text:
 
 def _is_read(node: ast.Name) -> bool:
     return isinstance(node.ctx, ast.Load)
-
-
-def _triton_language(function: Any) -> str:
-    """What the function's module calls `triton.language`."""
-    import triton.language
-
-    return next((name for name, value in function.__globals__.items() if value is triton.language), "tl")

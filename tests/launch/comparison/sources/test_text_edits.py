@@ -123,16 +123,6 @@ def walked(x_ptr, out_ptr, n, stride_xm, stride_xn, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, total)
 
 
-@triton.jit
-def restarted(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    total = 0.0
-    for start in range(0, n, BLOCK):
-        total = 0.0
-        total += tl.sum(tl.load(x_ptr + row * n + start + tl.arange(0, BLOCK)), axis=0)
-    tl.store(out_ptr + row, total)
-
-
 X, Y, ROWS = randn(64), randn(64, seed=1), randn(6, 48)
 WEIGHTS = randn(64, 3, seed=2)
 BYTES = torch.randint(0, 200, (64,), generator=torch.Generator().manual_seed(3), dtype=torch.uint8)
@@ -208,7 +198,6 @@ CASES: list[tuple[Any, Callable[[], object], dict[str, torch.Tensor], int]] = [
         {"out_ptr": ROWS.sum(0)[:16]},
         7,
     ),
-    (restarted, lambda: restarted[(6,)](ROWS, torch.zeros(6), 48, BLOCK=16), {"out_ptr": ROWS.sum(1)}, 5),
 ]
 
 

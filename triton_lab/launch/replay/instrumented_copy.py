@@ -109,7 +109,7 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
     variables: list[Variable] = []
     tree = ast.parse(kernel.src)
     names: dict[str, Any] = {PROBE: value_probe(fixed)}
-    # The text is only hashed: the remark keeps the twin apart from the kernel in Triton's cache.
+    # The remark keeps the twin's hash apart from the kernel's.
     for name, part in partitions(kernel, tree):
         woven = ProbeWeaver(first_line(part) - 1, variables, f"{name}.").woven(ast.parse(part.src))
         names[name] = other_function(part, woven, part.src + "\n# probed", {**part.__globals__, PROBE: names[PROBE]})
@@ -140,7 +140,7 @@ def remade(
 ) -> tuple[Any, Executable]:
     """Compile the kernel of ``source`` (Triton's ASTSource) with another ``tree``; return its source and executable.
 
-    ``text`` identifies the tree in Triton's cache, and ``names`` are added to its globals. Raises the errors of
+    ``text`` is what the kernel's source is said to be, and ``names`` are added to its globals. Raises the errors of
     Triton's front end, and CannotReplay if the surroundings cannot be restored.
     """
     from triton_lab.backend.compiler import options_of, plan_of
@@ -165,7 +165,7 @@ def copies_of(tree: ast.Module) -> Callable[[], ast.Module]:
 
 
 def other_function(function: Any, tree: ast.Module, text: str, scope: dict[str, Any], suffix: str = "") -> Any:
-    """A function of Triton's with another tree and other globals; ``text`` identifies the tree in Triton's cache.
+    """A function of Triton's with another tree and other globals; ``text`` is what its source is said to be.
 
     In one kernel the functions' names must differ: with a ``suffix`` it may be called beside the other one.
     """

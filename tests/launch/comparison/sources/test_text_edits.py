@@ -234,6 +234,31 @@ def test_texts_that_triton_refuses_leave_no_trace(capfd: pytest.CaptureFixture[s
     assert (sys.stdout, sys.stderr) == (out, errors) and capfd.readouterr() == ("", "")
 
 
+def _with_a_helper_of_its_own() -> Any:
+    @triton.jit
+    def placed(row, i, n):
+        return (row * n + i) * 2
+
+    @triton.jit
+    def spaced(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+        row, i = tl.program_id(0), tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * BLOCK + i)
+        tl.store(out_ptr + placed(row, i, n), x * x)
+
+    return spaced
+
+
+def test_a_helper_of_a_closure_is_left_alone() -> None:
+    kernel = _with_a_helper_of_its_own()
+    launch = recorded(lambda: kernel[(2,)](X, torch.zeros(64), 16, BLOCK=16))
+    right = torch.zeros(64)
+    right[::2] = X[:32] ** 3
+    causes = lab.compare(launch, {"out_ptr": right}).causes()
+    switches = list(text_edits(KernelScope(launch, ["out_ptr"])))
+    assert switches and all(one.source is not None and not one.source.helper for one in switches)
+    assert causes.known or causes.probed
+
+
 def _expression(text: str) -> Any:
     return ast.parse(text, mode="eval").body
 

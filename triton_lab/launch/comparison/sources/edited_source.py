@@ -22,7 +22,6 @@ class EditedSource:
     """Copies of the tree of one function of the kernel's, the kernel itself or the ``helper`` of that name."""
 
     copied: Callable[[], ast.Module]
-    title: str
     helper: str = ""
 
     def executable(self, launch: Launch) -> Executable:
@@ -36,11 +35,10 @@ class EditedSource:
         names: dict[str, Any] = {}
         if self.helper:
             helper = kernel.__globals__[self.helper]
-            names[self.helper] = other_function(helper, tree, f"{helper.src}\n# {self.title}", helper.__globals__)
+            names[self.helper] = other_function(helper, tree, helper.src, helper.__globals__)
             tree = ast.parse(kernel.src)
-        text = f"{kernel.src}\n# {self.title}"
         try:
-            _source, executable = remade(source, metadata, launch.surroundings, tree, text, names)
+            _source, executable = remade(source, metadata, launch.surroundings, tree, kernel.src, names)
         except CannotReplay:
             raise
         except Exception as error:  # of Triton's front end, and of what it calls

@@ -60,21 +60,24 @@ def repeated_edits(scope: KernelScope) -> Iterator[Switch]:
 
 def _texts(scope: KernelScope) -> Iterator[_Text]:
     """The kernel and the functions that it calls; none where only a plan is known."""
-    launch = scope.launch
-    source = launch.compiled[0]
+    source = scope.launch.compiled[0]
     kernel = None if source is None else source.fn
     if kernel is None or kernel.fn is None:
         return
-    parts = [("", kernel)]
+    yield _Text("", kernel, ast.parse(kernel.src), False, LaunchFacts.of(scope))
     for name, value in used(kernel):
-        if as_callable(value) is not None and not is_tritons(value.fn.__code__.co_filename):
-            parts.append((name, value))
-    for name, part in parts:
-        if "." not in name:
-            calls = len(re.findall(rf"\b{re.escape(name)}\(", kernel.src)) if name else 1
-            yield _Text(
-                name, part, ast.parse(part.src), calls > 1, LaunchFacts.of(scope) if not name else LaunchFacts()
-            )
+        function = _users_own(value)
+        # Those of a closure stand in no globals, and cannot be replaced there.
+        if function is not None and name in kernel.__globals__:
+            calls = len(re.findall(rf"\b{re.escape(name)}\(", kernel.src))
+            yield _Text(name, function, ast.parse(function.src), calls > 1, LaunchFacts())
+
+
+def _users_own(value: Any) -> Any:
+    """The function of the user's that kernels call, if ``value`` is one; else None."""
+    function = as_callable(value)
+    own = function is not None and function.fn is not None and not is_tritons(function.fn.__code__.co_filename)
+    return function if own else None
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,9 @@ class _Text:
     def repeated(self) -> Iterator[Switch]:
         """Other operators, conditions, numbers and names in what is compiled several times."""
         names = [node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name) and not _is_read(node)]
-        names += [node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg)]
-        scalars = [node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg) and "ptr" not in node.arg]
+        passed = [node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg)]
+        names += passed
+        scalars = passed if self.helper else [*self.known.scalars, *self.fixed.names]
         places = [
             (slot, node)
             for slot, node, around in slots_of(self.tree, ())
@@ -155,7 +159,7 @@ class _Text:
             return
         if node.attr == "element_ty":
             language = ast.Name(triton_language(self.function), ast.Load())
-            yield ast.Attribute(language, "float32", ast.Load()), _("the type of an accumulator")
+            yield ast.Attribute(language, "float32", ast.Load()), _("a wrong type")
         owner = node.value
         module = self.function.__globals__.get(owner.id) if isinstance(owner, ast.Name) else None
         if not isinstance(getattr(module, node.attr, None), dtype) or ast.unparse(node).count(".") != 1:
@@ -181,11 +185,10 @@ class _Text:
 
     def _calls(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """Calls of the user's own functions, with two arguments exchanged."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            function = self.function.__globals__.get(node.func.id)
-            if as_callable(function) is not None and not is_tritons(function.fn.__code__.co_filename):
-                for new in exchanged_arguments(node):
-                    yield new, _("the order of the arguments")
+        name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if _users_own(self.function.__globals__.get(name)) is not None:
+            for new in exchanged_arguments(node):
+                yield new, _("the order of the arguments")
 
     def _orders(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """The steps of an expression in another order."""
@@ -286,7 +289,7 @@ class _Text:
             return self._made(title, cause)
 
     def _made(self, title: str, cause: str) -> Switch:
-        edited = EditedSource(copies_of(ast.fix_missing_locations(self.tree)), title, self.helper)
+        edited = EditedSource(copies_of(ast.fix_missing_locations(self.tree)), self.helper)
         return Switch(title, cause, source=edited)
 
     def _lines(self, node: Any) -> str:

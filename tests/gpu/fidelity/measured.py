@@ -129,11 +129,10 @@ def _emulated(name: str, operation: str, rows: np.ndarray, kept: int, dtype: str
     with lab.record() as launches:
         left = _run(kernel_of(operation), rows, kept, dtype, "cpu")
     (launch,) = launches
-    plan = launch.executable.plan
     every = {one.name: one for one in [*emulations(launch), *in_threads(launch)]}
     if name not in every:
         return None
-    memory = replay(launch, executable=every[name].executable(plan))
+    memory = replay(launch, executable=every[name].executable(launch))
     raw, room = (read(memory, launch.argument(name)) for name in ("P", "O"))
     return _Left(raw.view(left.memory.dtype), room, left.kernel)
 

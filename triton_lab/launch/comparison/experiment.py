@@ -17,6 +17,8 @@ EXPLAINS, MOSTLY, NO = N_("explains the rest"), N_("most of it"), N_("no")
 TELLING = (REMOVES, ROUNDING, EXPLAINS, MOSTLY)
 # By which factor an error must shrink for a change to have removed most of it.
 _MOST = 4.0
+# An error of more units in the last place is no smaller one: nothing is right of such a number.
+_FEW = 1 << 20
 _RIVALS = 1  # so many others are told beside a cause; with more of them it is not known which one it is
 
 
@@ -78,7 +80,7 @@ class Experiment:
     @property
     def helps(self) -> bool:
         """Whether most of the difference is removed."""
-        nearer = self.ulps < self.ulps_before and self.ulps * _MOST <= self.ulps_before  # both may be infinite: NaN
+        nearer = self.ulps < min(self.ulps_before, _FEW) and self.ulps * _MOST <= self.ulps_before  # or infinite: NaN
         lesser = nearer or (self.total - self.equal) * _MOST <= self.total - self.before
         return not self.failed and self.equal > self.before and lesser and self.telling
 

@@ -11,6 +11,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -225,7 +226,7 @@ def test_texts_that_triton_refuses_leave_no_trace(capfd: pytest.CaptureFixture[s
     out, errors, failed = sys.stdout, sys.stderr, 0
     capfd.readouterr()
     scope = KernelScope(launch, ["out_ptr"])
-    for switch in (*text_edits(scope), *repeated_edits(scope)):
+    for switch in chain(*text_edits(scope), repeated_edits(scope)):
         try:
             switch.executable(launch)
         except Exception:
@@ -254,7 +255,7 @@ def test_a_helper_of_a_closure_is_left_alone() -> None:
     right = torch.zeros(64)
     right[::2] = X[:32] ** 3
     causes = lab.compare(launch, {"out_ptr": right}).causes()
-    switches = list(text_edits(KernelScope(launch, ["out_ptr"])))
+    switches = list(chain(*text_edits(KernelScope(launch, ["out_ptr"]))))
     assert switches and all(one.source is not None and not one.source.helper for one in switches)
     assert causes.known or causes.probed
 
@@ -272,7 +273,11 @@ def test_parentheses_are_tried_around_neighbours_and_taken_away() -> None:
 
 
 def test_nested_indices_are_exchanged_with_their_extents() -> None:
-    tried = {ast.unparse(one) for one in reordered(_expression("((a * B + b) * C + c) * D"))}
-    assert tried == {
-        "((a * C + c) * B + b) * D", "((b * B + a) * C + c) * D", "((c * B + b) * C + a) * D",
-    }  # fmt: skip
+    tried = {ast.unparse(one) for one in reordered(_expression("(a * B + b) * C + c"), {}, {})}
+    assert tried == {"(a * C + c) * B + b", "(b * B + a) * C + c", "(c * B + b) * C + a"}
+
+
+def test_the_outermost_index_gets_a_size_of_the_tensor() -> None:
+    counts = {"A": 5.0, "B": 3.0, "C": 4.0, "N": 7.0, "rows": None}
+    tried = {ast.unparse(one) for one in reordered(_expression("p + a * B + b"), counts, {"p": (5, 3)})}
+    assert tried == {"p + (b * B + a)", "p + (b * A + a)", "p + (b * rows + a)"}

@@ -137,6 +137,8 @@ class Experiments(
         plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, is_done=copies)
         fits = effort.bits > _FITTED  # a number that is made to fit explains a few elements by chance
         yield _all(self.variables(alike=True, stored=True), self.made_of_unused())
+        if copies:
+            yield replaced.forgotten()
         yield self.variables(alike=True, in_name=True)
         yield _all(
             self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders(), self.negated()
@@ -161,12 +163,14 @@ class Experiments(
         yield self.opposites()
         if fits:
             yield fitted_constants(self, probe)
-        if effort.cost == math.inf:  # beside a known cause they would take the time of the others
-            yield text_edits(self)
+        # Beside a known cause texts would take the time of the others.
+        *likely, rare = (effort.cost == math.inf and text_edits(self)) or (iter(()),)
+        yield from likely
         yield self.handed_on()
         if copies:
             yield replaced.composed()
         yield _all(self.elements_on(), self.shifted(), self.offsets())
+        yield rare
         yield self.constants(near=False)
         yield of_two
         yield _all(self.left_out(), self.iterations(by_step=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections import defaultdict
@@ -16,6 +17,7 @@ from triton_lab.ir import Op, Type, effects, predicates, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function, Region
 from triton_lab.ir.traits import Kind
+from triton_lab.launch.checks.analysis.source_nodes import nodes_of
 from triton_lab.launch.comparison.numerics import types_of
 from triton_lab.localization import _, ngettext
 
@@ -195,6 +197,15 @@ def unused(launch: Launch) -> list[str]:
     there = {kernel.names[number] for number in kernel.arguments}
     used = {kernel.names[number] for number in kernel.arguments if number in taken}
     return [one.name for one in launch.arguments if one.name in there - used]
+
+
+def unread(launch: Launch) -> frozenset[str]:
+    """The names of arguments and variables that the kernel's text gives a value and never reads."""
+    nodes = nodes_of(launch.source)
+    given = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    given |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return frozenset(given - {node.id for node in names if isinstance(node.ctx, ast.Load)})
 
 
 def sound_alike(one: str, other: str) -> bool:

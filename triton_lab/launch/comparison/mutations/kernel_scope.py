@@ -15,7 +15,16 @@ from triton_lab.ir.plan import Function, Region
 from triton_lab.ir.plan_edits import Edit
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import conditions
-from triton_lab.launch.comparison.mutations.ir_query import constant, lines_of, makers, on_lines, sign_of, source, users
+from triton_lab.launch.comparison.mutations.ir_query import (
+    constant,
+    lines_of,
+    makers,
+    on_lines,
+    sign_of,
+    source,
+    unread,
+    users,
+)
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
@@ -69,6 +78,7 @@ class KernelScope:
         """
         names = {number: name for number, name in enumerate(self.function.names) if name}
         last: dict[tuple[int, str], int] = {}
+        lowest = 0
         folded = {one.index for op in self.function.walk() if op.name in traits.FOLDS for one in op.walk()}
         folded -= {op.index for op in self.function.walk() if op.name in traits.FOLDS}
         for op in self.function.walk():
@@ -77,6 +87,10 @@ class KernelScope:
                 for number in op.results:
                     names.pop(number, None)
                 continue
+            if line is not None:
+                if line.line < lowest:  # the next iteration of an unrolled loop
+                    last.clear()
+                lowest = line.line
             for number in op.results if line is not None and op.name != "scf.for" else ():
                 # The parts of what a line assigns are named as the variable, which only the last of them is.
                 if number in names and line is not None:
@@ -163,10 +177,19 @@ class KernelScope:
 
     @cached_property
     def compared(self) -> Mapping[int, Sequence[int]]:
-        """What each operation may take of the values without a name that are compared: ``x + 1`` of ``x + 1 < n``."""
-        comparisons = [op for op in self.own if traits.of(op.name).kind is Kind.COMPARES]
-        sides = {number for op in comparisons for number in op.operands if number not in self.names}
+        """What each operation may take of the values without a name that are compared: ``x + 1`` of ``x + 1 < n``.
+
+        And of the comparisons without a name.
+        """
+        every = [op for op in self.function.walk() if op.index not in self.library and self.line(op) is not None]
+        comparisons = [op for op in every if traits.of(op.name).kind is Kind.COMPARES]
+        sides = {number for op in comparisons for number in (*op.operands, *op.results) if number not in self.names}
         return self._in_scope({number for number in sides if constant(self.made, number) is None})
+
+    @cached_property
+    def unread(self) -> frozenset[str]:
+        """The names that the kernel's text gives a value and never reads."""
+        return unread(self.launch)
 
     def _in_scope(self, wanted: Collection[int]) -> Mapping[int, Sequence[int]]:
         found = {}

@@ -26,15 +26,15 @@ _RARER = 0.1  # what quotients cost more than products, and each further step of
 
 @dataclass
 class EditSteps(AddedSteps):
-    """The operations of an edit; ``own`` is the value that they replace."""
+    """The operations of an edit; ``own`` is the value that they replace, and ``there`` what is taken for another."""
 
     own: int
+    there: Callable[[int], int]
 
     def given(self, source: Source, type: Type) -> int:
         """A value of the kernel, spread and cast to ``type``."""
         number, axis = source
-        if number == OWN[0]:
-            number = self.own
+        number = self.own if number == OWN[0] else self.there(number)
         held = self.editor.type(number)
         if axis is not None:
             shape = (*held.shape[:axis], 1, *held.shape[axis:])

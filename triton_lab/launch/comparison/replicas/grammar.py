@@ -4,6 +4,7 @@ function, or of two more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -52,6 +53,13 @@ _SMALL = 9  # whole numbers up to this one are written often
 
 class Grammar(FloatGrammar):
     """What may stand in place of the value of ``place``."""
+
+    def forgotten(self) -> Iterator[Expression]:
+        """With a value or an argument that nothing takes, in its place or beside it."""
+        idle = self.scope.unread
+        for one in (*self.others(), *self.simple()):
+            if not idle.isdisjoint(re.findall(r"\w+", one.name)):
+                yield one
 
     def others(self) -> Iterator[Expression]:
         """Another value in its place."""

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from triton_lab.ir import Op
+from triton_lab.launch.comparison.mutations.ir_query import constant
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 
 Use = tuple[Op, int]
@@ -18,7 +19,17 @@ Use = tuple[Op, int]
 def unrolled(scope: KernelScope) -> list[list[Use]]:
     """The operands of the copies of an expression in the body of an unrolled loop."""
     copies = _copies(scope)
-    return _groups(scope, lambda op, k: (copies.get(op.index, op.index), k, scope.type(op.operands[k])))
+
+    def written(op: Op, k: int) -> object:
+        number = op.operands[k]
+        maker = scope.made.get(number)
+        # By what gives it, and not by its place: the compiler moves constants, such as the start of a sum.
+        given = number if maker is None else copies.get(maker.index, number)
+        if isinstance(given, int) and constant(scope.made, number) is not None:
+            given = k
+        return (copies.get(op.index, op.index), given, scope.type(number))
+
+    return _groups(scope, written)
 
 
 def spread(scope: KernelScope) -> list[list[Use]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,7 +104,9 @@ class StandIn:
         with np.errstate(all="ignore"):
             for start, end in zip(starts.tolist(), [*starts[1:].tolist(), int(rows[1])], strict=True):
                 expression, part = self.copies.expressions[int(which[start]) - self.copies.first], slice(start, end)
-                result[part] = expression.numbers(lambda source, part=part: whole(source)[part])  # type: ignore[misc]
+                # With numbers that an expression cannot take its copy stays as it is, and so do all others.
+                with suppress(Exception):
+                    result[part] = expression.numbers(lambda source, part=part: whole(source)[part])  # type: ignore[misc]
         return result
 
 
@@ -114,11 +117,21 @@ def standing_in(
     visible = [one for one in visible if not _is_opaque(scope.type(one)) and one not in place.op.results]
 
     def made(editor: Editor, op: Op, own: int) -> list[Op]:
-        stand_in = editor.op(op, STAND_IN, (own, *visible), editor.type(own))
+        there = [written_at(scope, place, op, one) for one in visible]
+        stand_in = editor.op(op, STAND_IN, (own, *there), editor.type(own))
         stand_ins[stand_in.index] = StandIn(place, copies, visible)
         return [stand_in]
 
     return made
+
+
+def written_at(scope: KernelScope, place: ReplacedPlace, op: Op, number: int) -> int:
+    """What the name of a value that ``place.op`` may use stands for at another of its uses, as in an unrolled loop."""
+    if op is place.op or number not in scope.names:
+        return number
+    name, type = scope.names[number], scope.type(number)
+    alike = (one for one in scope.scope.get(op.index, ()) if scope.names[one] == name and scope.type(one) == type)
+    return next(alike, number)
 
 
 def _laid_out(value: Value, type: Type, axis: int | None, shape: tuple[int, ...], count: int) -> Array:

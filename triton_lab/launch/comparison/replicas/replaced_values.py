@@ -19,7 +19,7 @@ from triton_lab.launch.comparison.replicas.expression import EditSteps, Expressi
 from triton_lab.launch.comparison.replicas.grammar import Grammar
 from triton_lab.launch.comparison.replicas.renamed_values import renamed
 from triton_lab.launch.comparison.replicas.repeated_uses import spread, unrolled
-from triton_lab.launch.comparison.replicas.replaced_place import ReplacedPlace
+from triton_lab.launch.comparison.replicas.replaced_place import ReplacedPlace, written_at
 from triton_lab.launch.comparison.replicas.replica_run import Replicas
 from triton_lab.launch.comparison.time_budget import Budget, Effort
 from triton_lab.launch.recording.progress_callback import is_late
@@ -48,6 +48,11 @@ class ReplacedValues:
     def idle(self) -> ArgumentLoads:
         """The tensors that the kernel does not load."""
         return ArgumentLoads.of(self.scope)
+
+    def forgotten(self) -> Iterator[Switch]:
+        """Those with a value or an argument that nothing takes."""
+        if self.scope.unread:
+            yield from self._fitting(Grammar.forgotten, _OTHERS)
 
     def others(self) -> Iterator[Switch]:
         """Those with another value in its place."""
@@ -160,9 +165,11 @@ def _is_written(scope: KernelScope, maker: Op) -> bool:
 
 def _hands_on(scope: KernelScope, op: Op) -> bool:
     """Whether its result stands for its operand; what is written for whole numbers differs from that for floats."""
-    if traits.of(op.name).kind not in (Kind.MOVES, Kind.CASTS) or len(op.operands) != 1:
+    if traits.of(op.name).kind not in (Kind.MOVES, Kind.CASTS) or len(op.operands) != 1 or op.index in scope.library:
         return False
     given, made = scope.type(op.operands[0]), scope.type(op.results[0])
+    if given.is_float and made.is_float and given.bits > made.bits:
+        return False  # what is written after the cast is rounded once more
     return given.is_float == made.is_float or given.bits == 1
 
 
@@ -172,7 +179,7 @@ def _switch(scope: KernelScope, place: ReplacedPlace, one: Expression) -> Switch
     own = named.get(held) if held is not None else None
     title = one.title or _("{one} instead of {other}").format(one=one.name, other=own or scope.called(place.number))
     return Switch(
-        title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(one)),
+        title + where(scope, place), one.cause or _("a wrong value"), edits=place.edits(_making(scope, place, one)),
         ops=changed_by(place), copied=True, cost=one.cost,
     )  # fmt: skip
 
@@ -205,9 +212,10 @@ def where(scope: KernelScope, place: ReplacedPlace) -> str:
     return scope.where_given(op, k)
 
 
-def _making(one: Expression) -> Callable[[Editor, Op, int], list[Op]]:
+def _making(scope: KernelScope, place: ReplacedPlace, one: Expression) -> Callable[[Editor, Op, int], list[Op]]:
     def made(editor: Editor, op: Op, own: int) -> list[Op]:
-        type, steps = editor.type(own), EditSteps(editor, op, own)
+        type = editor.type(own)
+        steps = EditSteps(editor, op, own=own, there=lambda number: written_at(scope, place, op, number))
         number = one.make(steps, type)
         if not steps.made or steps.made[-1].results != (number,):
             # What only stands in for the value is copied, so that there is an operation to give it.

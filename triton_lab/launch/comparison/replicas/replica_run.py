@@ -47,7 +47,7 @@ Array = NDArray[Any]
 
 _LONGER, _SPARE = 8, 500  # iterations: so many times those of the launch, and so many more
 _COPIES, _LANES = 512, 1 << 20  # of the programs, and lanes of a block in all of them together
-_PROGRAMS = 16  # that are copied, at most
+_PROGRAMS = 64  # that are copied, at most
 _ENOUGH = 16  # wrong elements that one program stores, if it is copied alone
 # Of what the best of a place store others store so much at least; less by far, where a mask may let more through.
 _STORED, _LOOSE = 0.95, 0.5
@@ -160,6 +160,8 @@ class Replicas:
             layers.append(self.private.layers())
         try:
             executable = Executable.of(changed, table_of({}, layers))
+            # What stands in takes all values in scope: a loop that counts seems to wait for what is loaded in it.
+            executable = replace(executable, waiting_loops=frozenset(), waits=frozenset())
             memory = replay(
                 launch, executable=executable, access_observer=judge, programs=copies, limits=self.limits, strict=True
             )

@@ -103,11 +103,11 @@ class ScopeLeaves:
                 continue
             if (given.bits == 1) != (lanes.bits == 1) or (given.is_float and not lanes.is_float):
                 continue
-            if lanes.is_float and given.is_integer and given.shape:
+            if lanes.is_float and given.is_integer and given.shape and name not in self.scope.unread:
                 continue  # whole numbers that a kernel computes in lanes are indices
             if may_stand_for(given, lanes) and len(given.shape) in (0, len(lanes.shape)):
                 whole = given.is_integer and number not in self.scope.function.arguments
-                idle = not self.scope.users[number]
+                idle = not self.scope.users[number] or name in self.scope.unread
                 found.append(ScopeLeaf(of_value(name, (number, None)), not given.shape, name, whole, idle))
             elif len(given.shape) == 1 and len(lanes.shape) == 2:
                 for axis, told in ((0, f"{name}[None, :]"), (1, f"{name}[:, None]")):
@@ -117,7 +117,8 @@ class ScopeLeaves:
         known = numbers(self.scope.launch)
         for name, value in known.items() if lanes.bits > 1 else ():
             if name not in names and value == int(value) and abs(value) < _MOST and value not in (0, 1):
-                found.append(ScopeLeaf(of_number(value, name), True, name))
+                held = value if lanes.is_float else int(value)
+                found.append(ScopeLeaf(of_number(held, name), True, name, idle=name in self.scope.unread))
         return found
 
     def some(self, element: str) -> list[ScopeLeaf]:
@@ -165,8 +166,14 @@ class ScopeLeaves:
         return any(map(self._is_counted, maker.operands))
 
     def truths(self) -> list[Expression]:
-        """The conditions in scope."""
-        return [leaf.told for leaf in self.leaves("i1")]
+        """The conditions in scope, and those that are compared on the lines before."""
+        named = [leaf.told for leaf in self.leaves("i1")]
+        compared = [
+            of_value(self.scope.called(number), (number, None))
+            for number in self.scope.compared.get(self.place.op.index, ())
+            if self.scope.type(number).bits == 1 and self.scope.type(number).shape in ((), self.type.shape)
+        ]
+        return [*named, *{one.name: replace(one, cost=1.1, joined=True) for one in compared if one.name}.values()]
 
     def _whole_lanes(self) -> Type:
         return replace(self.type, element="i32")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from triton_lab.backend.source.access_source import first_line
@@ -43,10 +44,13 @@ _FOR_KNOWN = 1.6  # what it costs to change arithmetic of constexprs
 _SHAPES = frozenset({"arange", "zeros", "full", "reshape", "view", "broadcast_to", "static_assert"})
 
 
-def text_edits(scope: KernelScope) -> Iterator[Switch]:
-    """The changes of what the front end evaluates, in the kernel and in the functions that it calls."""
-    for text in _texts(scope):
-        yield from text.edits()
+def text_edits(scope: KernelScope) -> tuple[Iterator[Switch], ...]:
+    """The changes of what the front end evaluates, in the kernel and in the functions that it calls.
+
+    They come in three groups, the likeliest one first: what is likely, the order of nested indices, and what is not.
+    """
+    groups = zip(*(text.edits() for text in _texts(scope)), strict=True)
+    return tuple(map(chain.from_iterable, groups))
 
 
 def repeated_edits(scope: KernelScope) -> Iterator[Switch]:
@@ -95,25 +99,28 @@ class _Text:
         """What is known when the kernel is compiled."""
         return Fixed.of(self.tree)
 
-    def edits(self) -> Iterator[Switch]:
-        """All changes, the likeliest kinds first."""
+    def edits(self) -> tuple[Iterator[Switch], ...]:
+        """All changes in the groups of `text_edits`."""
+        kinds = (self._ones, self._types, self._loops, self._divisions, self._calls, self._orders, self._turned)
+        return self._of(*kinds), self._of(self._indices), chain(self._moved(), self._of(self._constants, self._spread))
+
+    @cached_property
+    def _slots(self) -> list[tuple[Slot, Any, Sequence[ast.AST]]]:
+        """The places of the text, the last ones first, but for lines of which nothing wrong is computed."""
         shift = first_line(self.function) - 1
-        slots = [
-            each
-            for each in reversed(list(slots_of(self.tree, ())))
-            if getattr(each[1], "lineno", -shift) + shift not in self.known.idle
-        ]
-        for kind in (
-            self._ones,
-            self._types, self._loops, self._divisions, self._indices, self._calls, self._orders, self._turned,
-            self._constants, self._spread,
-        ):  # fmt: skip
-            for slot, node, around in slots:
+        places = reversed(list(slots_of(self.tree, ())))
+        return [each for each in places if getattr(each[1], "lineno", -shift) + shift not in self.known.idle]
+
+    def _of(self, *kinds: Callable[[Any, Sequence[ast.AST]], Iterator[tuple[ast.AST, str]]]) -> Iterator[Switch]:
+        for kind in kinds:
+            for slot, node, around in self._slots:
                 for new, cause in kind(node, around):
                     switch = self._switch(slot, node, new, cause)
                     if kind in (self._constants, self._spread):  # what is known is seldom what was mistaken
                         switch = replace(switch, unusual=True, cost=_FOR_KNOWN)
                     yield replace(switch, whole=kind == self._indices)
+
+    def _moved(self) -> Iterator[Switch]:
         for step, where in moved_steps(self.tree):
             lines = self._lines(step)
             title = _("{step} {where}{lines_of}").format(step=ast.unparse(step), where=where, lines_of=lines)
@@ -177,11 +184,10 @@ class _Text:
     def _indices(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """Nested indices in another order: ``(row * n + column) * m + k`` with two of them exchanged."""
         outer = around[-1] if around else None
-        if isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Add, ast.Mult)):
+        if not isinstance(node, ast.BinOp) or (isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add)):
             return
-        if isinstance(node, ast.BinOp):
-            for new in reordered(node):
-                yield new, _("the order of nested indices")
+        for new in reordered(node, self.known.counts, self.known.sizes):
+            yield new, _("the order of nested indices")
 
     def _calls(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """Calls of the user's own functions, with two arguments exchanged."""

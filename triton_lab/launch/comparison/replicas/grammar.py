@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,7 @@ class Grammar(FloatGrammar):
         """With two more."""
         type = self.type
         if type.bits == 1:
-            yield from self.conditions(self.comparisons(likely=False))
+            yield from self.conditions(chain(self.unnamed_truths(), self.comparisons(likely=False)))
         elif type.is_integer:
             yield from self.two_whole()
         elif type.is_float:

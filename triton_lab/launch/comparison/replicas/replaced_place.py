@@ -113,8 +113,13 @@ class StandIn:
 def standing_in(
     scope: KernelScope, place: ReplacedPlace, copies: PlaceCopies, stand_ins: dict[int, StandIn]
 ) -> Callable[[Editor, Op, int], list[Op]]:
-    visible = [*scope.scope.get(place.op.index, ()), *scope.compared.get(place.op.index, ())]
-    visible = [one for one in visible if not _is_opaque(scope.type(one)) and one not in place.op.results]
+    visible = [
+        one
+        for one in _in_scope(scope, place.op)
+        if not _is_opaque(scope.type(one))
+        and one not in place.op.results
+        and all(written_at(scope, place, op, one) in _in_scope(scope, op) for op, _k in place.uses)
+    ]
 
     def made(editor: Editor, op: Op, own: int) -> list[Op]:
         there = [written_at(scope, place, op, one) for one in visible]
@@ -123,6 +128,10 @@ def standing_in(
         return [stand_in]
 
     return made
+
+
+def _in_scope(scope: KernelScope, op: Op) -> list[int]:
+    return [*scope.scope.get(op.index, ()), *scope.compared.get(op.index, ())]
 
 
 def written_at(scope: KernelScope, place: ReplacedPlace, op: Op, number: int) -> int:

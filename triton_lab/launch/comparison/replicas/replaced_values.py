@@ -26,7 +26,7 @@ from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
 
 _EACH, _RUN = 3, 16  # switches for one place, and of each kind
-_OTHERS, _SIMPLE, _COMPOSED = 2.0, 2.5, 3.0  # seconds for each kind
+_OTHERS, _SIMPLE, _COMPOSED = 2.0, 2.5, 4.0  # seconds for each kind
 _LEAST = 2  # what is composed costs more
 
 

@@ -166,14 +166,18 @@ class ScopeLeaves:
         return any(map(self._is_counted, maker.operands))
 
     def truths(self) -> list[Expression]:
-        """The conditions in scope, and those that are compared on the lines before."""
-        named = [leaf.told for leaf in self.leaves("i1")]
-        compared = [
-            of_value(self.scope.called(number), (number, None))
+        """The conditions in scope."""
+        return [leaf.told for leaf in self.leaves("i1")]
+
+    def unnamed_truths(self) -> list[Expression]:
+        """What is compared on the lines before, and has no name."""
+        found = {
+            name: replace(of_value(name, (number, None)), cost=1.1, joined=True)
             for number in self.scope.compared.get(self.place.op.index, ())
             if self.scope.type(number).bits == 1 and self.scope.type(number).shape in ((), self.type.shape)
-        ]
-        return [*named, *{one.name: replace(one, cost=1.1, joined=True) for one in compared if one.name}.values()]
+            and (name := self.scope.called(number))
+        }  # fmt: skip
+        return list(found.values())
 
     def _whole_lanes(self) -> Type:
         return replace(self.type, element="i32")

@@ -159,16 +159,22 @@ def compared(sign: str, one: Expression, two: Expression, lanes: Type) -> Expres
     )
 
 
-def chosen(condition: Expression, one: Expression, other: float, told: str) -> Expression:
-    """``one`` where the condition holds, and the number ``other``, written ``told``, elsewhere."""
+def chosen(condition: Expression, one: Expression, other: float, told: str, where: bool = True) -> Expression:
+    """``one`` where the condition holds (or not, without ``where``), and the number ``other``, written ``told``."""
 
     def make(steps: EditSteps, type: Type) -> int:
         truth = condition.make(steps, replace(type, element="i1"))
-        return steps.then("arith.select", (truth, one.make(steps, type), steps.constant(other, type)), type)
+        sides = one.make(steps, type), steps.constant(other, type)
+        return steps.then("arith.select", (truth, *(sides if where else sides[::-1])), type)
 
+    def numbers(given: Numbers) -> Array:
+        truth = np.asarray(condition.numbers(given), np.bool_)
+        return np.where(truth == where, one.numbers(given), other)
+
+    names = (one.name, told) if where else (told, one.name)
     return Expression(
-        f"tl.where({condition.name}, {one.name}, {told})",
-        lambda numbers: np.where(condition.numbers(numbers), one.numbers(numbers), other),
+        f"tl.where({condition.name}, {names[0]}, {names[1]})",
+        numbers,
         make,
         condition.cost + one.cost + 1,
         own=one.own,

@@ -119,6 +119,9 @@ class FloatGrammar(ScopeLeaves):
                 yield joined("{} + {}", np.add, "arith.addf", own, other)
                 yield joined("{} - {}", np.subtract, "arith.subf", own, other)
         if self.type.shape and not self.is_number:
-            for truth in (*self.unnamed_truths(), *self.comparisons(likely=True)):
+            for truth in self.unnamed_truths():
+                for where in (True, False):
+                    yield replace(chosen(truth, own, *FILLS[0], where), cause=_("a missing condition"))
+            for truth in self.comparisons(likely=True):
                 for value, told in FILLS[:2]:
                     yield replace(chosen(truth, own, value, told), cause=_("a missing condition"))

@@ -87,7 +87,7 @@ class KernelScope:
                 for number in op.results:
                     names.pop(number, None)
                 continue
-            if line is not None:
+            if line is not None and op.name != "arith.constant":  # which stand before all others
                 if line.line < lowest:  # the next iteration of an unrolled loop
                     last.clear()
                 lowest = line.line

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,11 +77,15 @@ def batches(tried: Sequence[tuple[ReplacedPlace, Sequence[Expression]]], most: i
 
 @dataclass(frozen=True)
 class StandIn:
-    """An operation in place of a value: its numbers in the copies that have an expression there."""
+    """An operation in place of a value: its numbers in the copies that have an expression there.
+
+    ``failed`` are the copies whose expression could not be computed.
+    """
 
     place: ReplacedPlace
     copies: PlaceCopies
     visible: Sequence[int]  # the values that it takes beside its own
+    failed: set[int] = field(default_factory=set)
 
     def result(self, scope: KernelScope, frame: Frame, which: Array, operands: Sequence[Value]) -> Value:
         """``which`` has the copy of each program of the frame; they are in order."""
@@ -103,10 +106,12 @@ class StandIn:
         starts = np.flatnonzero(np.diff(which[rows[0] : rows[1]], prepend=-1)) + rows[0]
         with np.errstate(all="ignore"):
             for start, end in zip(starts.tolist(), [*starts[1:].tolist(), int(rows[1])], strict=True):
-                expression, part = self.copies.expressions[int(which[start]) - self.copies.first], slice(start, end)
-                # With numbers that an expression cannot take its copy stays as it is, and so do all others.
-                with suppress(Exception):
+                copy, part = int(which[start]), slice(start, end)
+                expression = self.copies.expressions[copy - self.copies.first]
+                try:
                     result[part] = expression.numbers(lambda source, part=part: whole(source)[part])  # type: ignore[misc]
+                except Exception:  # numbers that the expression cannot take
+                    self.failed.add(copy)
         return result
 
 

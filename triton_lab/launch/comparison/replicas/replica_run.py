@@ -169,11 +169,12 @@ class Replicas:
             halves = (batch[: len(batch) // 2], batch[len(batch) // 2 :]) if len(batch) > 1 else ()
             return [one for half in halves for one in self._fitting(tried, _from_one(half))]
         stored = judge.fitting() if judge is not None else self._left(memory, count)
+        failed = {copy for each in stand_ins.values() for copy in each.failed}
         return [
             (one.number, one.expressions[copy - one.first], int(stored[copy]))
             for one in batch
             for copy in range(one.first, one.end)
-            if stored[copy]
+            if stored[copy] and copy not in failed
         ]
 
     def _left(self, memory: Memory, copies: int) -> Array:

@@ -131,6 +131,21 @@ def run_whiled() -> tuple[Callable[[], Any], Mapping[str, torch.Tensor]]:
 
 
 @triton.jit
+def firsts(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=float("-inf"))
+    place = tl.argmax(x, axis=0)
+    tl.store(out_ptr + tl.program_id(0), place)
+
+
+def run_firsts() -> tuple[Callable[[], Any], Mapping[str, torch.Tensor]]:
+    """A product of whole numbers that has no name."""
+    x = randn(19 * 16)
+    right = x.reshape(19, 16).argmax(1) + 16 * torch.arange(19)
+    return lambda: firsts[(19,)](x, torch.zeros(19, dtype=torch.int32), 304, BLOCK=16), {"out_ptr": right.int()}
+
+
+@triton.jit
 def ignored(x_ptr, label_ptr, loss_ptr, grad_ptr, columns, none, BLOCK: tl.constexpr):
     row, j = tl.program_id(0), tl.arange(0, BLOCK)
     label = tl.load(label_ptr + row)
@@ -162,6 +177,7 @@ def test_a_condition_that_an_earlier_line_compares_is_taken_both_ways() -> None:
         (greatest, run_greatest, {4, 5}, {"tl", "abs", "x"}),
         (nibbles, run_nibbles, {5, 7}, {"own", "15"}),
         (whiled, run_whiled, {8}, {"q"}),
+        (firsts, run_firsts, {5, 6}, {"place", "program_id", "BLOCK"}),
     ],
     ids=lambda one: getattr(getattr(one, "fn", None), "__name__", None),
 )

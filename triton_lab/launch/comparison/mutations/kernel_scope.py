@@ -176,15 +176,22 @@ class KernelScope:
         return self._in_scope(self.names)
 
     @cached_property
-    def compared(self) -> Mapping[int, Sequence[int]]:
-        """What each operation may take of the values without a name that are compared: ``x + 1`` of ``x + 1 < n``.
+    def unnamed(self) -> Mapping[int, Sequence[int]]:
+        """What each operation may take of the values without a name.
 
-        And of the comparisons without a name.
+        They are comparisons, what they compare, such as ``x + 1`` of ``x + 1 < n``, and products of whole numbers, such
+        as ``program * BLOCK``.
         """
-        every = [op for op in self.function.walk() if op.index not in self.library and self.line(op) is not None]
-        comparisons = [op for op in every if traits.of(op.name).kind is Kind.COMPARES]
-        sides = {number for op in comparisons for number in (*op.operands, *op.results) if number not in self.names}
-        return self._in_scope({number for number in sides if constant(self.made, number) is None})
+        found = set()
+        for op in self.function.walk():
+            if op.index in self.library or self.line(op) is None:
+                continue
+            if traits.of(op.name).kind is Kind.COMPARES:
+                found |= {*op.operands, *op.results}
+            elif op.name == "arith.muli" and not self.type(op.results[0]).shape:
+                found |= {*op.results}
+        found = {one for one in found - self.names.keys() if constant(self.made, one) is None}
+        return self._in_scope({one for one in found if self._written(one)[0]})
 
     @cached_property
     def unread(self) -> frozenset[str]:
@@ -329,6 +336,8 @@ class KernelScope:
             written, whole = (told if parts[0][0] and parts[1][0] else ""), bool(called)
         elif len(parts) == 1 and op.name.startswith("math."):
             written, whole = (f"tl.{op.name.partition('.')[2]}({parts[0][0]})" if parts[0][0] else ""), True
+        elif op.name in ("tt.get_program_id", "tt.get_num_programs"):
+            written, whole = f"tl.{op.name.removeprefix('tt.get_')}({op.attributes['axis']})", True
         else:
             return "", False
         return (written, not whole) if len(written) <= _LONGEST else ("", False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from triton_lab.ir import traits
 from triton_lab.launch.comparison.mutations.ir_query import cost_of_number, source
-from triton_lab.launch.comparison.replicas.expression import Expression, joined, of_number
+from triton_lab.launch.comparison.replicas.expression import Expression, joined, of_number, of_value
 from triton_lab.launch.comparison.replicas.float_grammar import FILLS, FloatGrammar
 from triton_lab.launch.comparison.replicas.scope_leaves import OVERWRITTEN, TURNED, ScopeLeaf, rest
 from triton_lab.localization import _, translated
@@ -163,6 +163,11 @@ class Grammar(FloatGrammar):
         for one in own:
             for two in [leaf for leaf in leaves if leaf.scalar and leaf.name in passed][:_SKIPS]:
                 skipped = joined("{} * {}", np.multiply, "arith.muli", one.told, two.told)
+                yield joined("{} + {}", np.add, "arith.addi", self.own, skipped)
+        for number in self.scope.unnamed.get(self.place.op.index, ()):
+            maker = self.scope.made.get(number)
+            if maker is not None and maker.name == "arith.muli" and not self.scope.type(number).shape:
+                skipped = replace(of_value(self.scope.called(number), (number, None)), cost=1.1, joined=True)
                 yield joined("{} + {}", np.add, "arith.addi", self.own, skipped)
 
     @property

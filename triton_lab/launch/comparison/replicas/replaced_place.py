@@ -136,7 +136,7 @@ def standing_in(
 
 
 def _in_scope(scope: KernelScope, op: Op) -> list[int]:
-    return [*scope.scope.get(op.index, ()), *scope.compared.get(op.index, ())]
+    return [*scope.scope.get(op.index, ()), *scope.unnamed.get(op.index, ())]
 
 
 def written_at(scope: KernelScope, place: ReplacedPlace, op: Op, number: int) -> int:

@@ -173,7 +173,7 @@ class ScopeLeaves:
         """What is compared on the lines before, and has no name."""
         found = {
             name: replace(of_value(name, (number, None)), cost=1.1, joined=True)
-            for number in self.scope.compared.get(self.place.op.index, ())
+            for number in self.scope.unnamed.get(self.place.op.index, ())
             if self.scope.type(number).bits == 1 and self.scope.type(number).shape in ((), self.type.shape)
             and (name := self.scope.called(number))
         }  # fmt: skip
@@ -200,7 +200,7 @@ class ScopeLeaves:
                     yield compared(sign, leaf.told, zero, lanes)
                 yield compared(">=", leaf.told, one, lanes)
                 continue
-            for number in () if likely or not leaf.scalar else self.scope.compared.get(self.place.op.index, ()):
+            for number in () if likely or not leaf.scalar else self.scope.unnamed.get(self.place.op.index, ()):
                 if self.scope.type(number) == lanes:
                     told = of_value(self.scope.called(number), (number, None))
                     for sign in ("<", ">="):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.source_lines import UserLine
 
 _LONGEST = 48  # characters of an expression that is written in a title
+_PROGRAM = "tl.program_id({})"
 # What it costs to write a value in place of a number that stands in the kernel, and of one for masked-off lanes.
 _FOR_NUMBER, _FOR_FILL = 1.6, 3.0
 # And of one in place of a difference from the greatest number, before an exponential.
@@ -336,8 +337,8 @@ class KernelScope:
             written, whole = (told if parts[0][0] and parts[1][0] else ""), bool(called)
         elif len(parts) == 1 and op.name.startswith("math."):
             written, whole = (f"tl.{op.name.partition('.')[2]}({parts[0][0]})" if parts[0][0] else ""), True
-        elif op.name in ("tt.get_program_id", "tt.get_num_programs"):
-            written, whole = f"tl.{op.name.removeprefix('tt.get_')}({op.attributes['axis']})", True
+        elif op.name == "tt.get_program_id":
+            written, whole = _PROGRAM.format(op.attributes["axis"]), True
         else:
             return "", False
         return (written, not whole) if len(written) <= _LONGEST else ("", False)

@@ -83,7 +83,7 @@ TASKS: dict[str, list[tuple[dict[str, str], str]]] = {
             "2,048 sectors",
         ),
         ({"tile.load(DOWN)": "tile.load(TILE)"}, "Layout mismatch"),
-        ({"j[None, :] * rows + i[:, None]": "i[:, None] * columns + j[None, :]"}, "axes"),
+        ({"j[None, :] * rows + i[:, None]": "i[:, None] * columns + j[None, :]"}, "nested"),
         ({"j[None, :] * rows + i[:, None]": "j[None, :] * columns + i[:, None]"}, "rows instead of columns"),
         ({"tile.load(DOWN), mask=mask": "tile.load(DOWN)"}, "store out of bounds"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +15,17 @@ from triton_lab.ir import Op
 
 @dataclass(frozen=True)
 class UserLine:
-    """A place in the source: ``line`` as the editor counts, ``column`` from 0, ``file`` the kernel's or a helper's."""
+    """A place in the source: ``line`` as the editor counts, ``column`` from 0, ``file`` the kernel's or a helper's.
+
+    ``call`` is the kernel's line that calls the helper, None in the kernel itself; ``alone``: no other line does.
+    """
 
     line: int
     column: int
     excerpt: tuple[str, ...] = ()
     file: str = ""
+    call: int | None = None
+    alone: bool = True
 
 
 class SourceLines(Mapping[int, "UserLine | None"]):
@@ -39,11 +45,24 @@ class SourceLines(Mapping[int, "UserLine | None"]):
     def _written(self) -> KernelSource:
         return KernelSource(self._kernel, self._plan)
 
+    @cached_property
+    def _calls(self) -> Mapping[tuple[str, int, int], set[tuple[str, int]]]:
+        """The outermost lines that lead to each place: several, if a helper is called on several."""
+        found: dict[tuple[str, int, int], set[tuple[str, int]]] = defaultdict(set)
+        for op in self._ops.values():
+            frames = list(op.location.frames()) if op.location is not None else []
+            if len(frames) > 1:
+                inner, outer = frames[0], frames[-1]
+                found[inner.file, inner.line, inner.column].add((outer.file, outer.line))
+        return found
+
     def _line(self, op: Op) -> UserLine | None:
-        place = self._written.place(op.location)
-        if place is None:
+        place, *around = [*self._written.places(op.location)] or [None]
+        if place is None or op.location is None:
             return None
-        return UserLine(place.line, place.column, tuple(self._written.excerpt(place)), place.file)
+        call = around[-1].line if around else None
+        alone = len(self._calls.get((op.location.file, op.location.line, op.location.column), ())) < 2
+        return UserLine(place.line, place.column, tuple(self._written.excerpt(place)), place.file, call, alone)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._ops)

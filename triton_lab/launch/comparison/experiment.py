@@ -19,7 +19,6 @@ TELLING = (REMOVES, ROUNDING, EXPLAINS, MOSTLY)
 _MOST = 4.0
 # An error of more units in the last place is no smaller one: nothing is right of such a number.
 _FEW = 1 << 20
-_RIVALS = 1  # so many others are told beside a cause; with more of them it is not known which one it is
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,6 @@ class Experiment:
     def explains(self) -> bool:
         """Whether all remaining differences are within the allowed error."""
         return not self.failed and self.within == self.total
-
-    @property
-    def is_open(self) -> bool:
-        """Whether too many other places explain as much for this one to be named."""
-        return len(self.rivals) > _RIVALS
 
     @property
     def removes(self) -> bool:

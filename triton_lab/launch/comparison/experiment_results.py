@@ -131,7 +131,7 @@ class Causes:
         False
         """
         if self._best:
-            return not self.equal and (not self._best[0].is_open or bool(self.named))
+            return not self.equal
         found = any(one.helps and one.within is None for one in self.experiments)
         return not self.equal and (found or self.pair is not None or bool(self.named))
 
@@ -149,16 +149,12 @@ class Causes:
         parts = list(self.named)
         if self._best:
             first, *alike = self._best
-            told, rivals = f"{first.cause}: {first.told()}", first.rivals
-            if first.is_open:
-                told = _("which of {changes} is the cause is not known, as each corrects the result: {names}").format(
-                    changes=messages.count(len(rivals) + 1, "change"),
-                    names="; ".join(one.name for one in (first, *rivals)),
-                )
-            elif rivals:
-                (rival,) = rivals
-                told = _("either {one}, or {other}").format(one=told, other=f"{rival.cause}: {rival.told()}")
-            parts.append(told)
+            parts.append(f"{first.cause}: {first.told()}")
+            if first.rivals:
+                rival, *more = first.rivals
+                parts[-1] = _("either {one}, or {other}").format(one=parts[-1], other=f"{rival.cause}: {rival.told()}")
+                changes = messages.count(len(more), "other change")
+                parts += [_("{changes} on other lines would do the same").format(changes=changes)] if more else []
             parts += [_("{name} does the same").format(name=one.tried) for one in alike[:1] if one.doubtful]
         elif self.pair is not None:
             parts.append(self.pair.cause)

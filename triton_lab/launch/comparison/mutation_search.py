@@ -45,6 +45,7 @@ RIVALS = 0.5
 _TURN = 1.0
 # Explanations are alike if one costs less than so much more, and if chance may part their counts of bit-equal elements.
 _ALIKE, _DEVIATIONS = 0.5, 3
+_NAMED = 2  # so many explanations of equal rank are told
 # Of a launch that takes so many seconds, each change is run on some programs first.
 _SLOW = 0.5
 
@@ -145,10 +146,18 @@ class Search:
             if lines[done.name] and all(lines[done.name].isdisjoint(lines[one.name]) for one in apart):
                 apart.append(done)
         if len(apart) > 1:
+            if len(apart) > _NAMED:
+                # Too many for all to be named: what is nearest to the results comes first.
+                apart.sort(key=self._nearness, reverse=True)
             best, *rivals = (replace(one, name=at_first(one.name)) for one in apart)
             best = replace(best, rivals=tuple(rivals))
         doubtful = [done for switch, done in self.found if switch.unusual and not first.unusual]
         return [best, *doubtful[:1]]
+
+    def _nearness(self, done: Experiment) -> int:
+        """The place in the program of the last operation that a change edits."""
+        place = self.experiments.place
+        return max((place[op] for op in done.switch.ops if op in place), default=-1) if done.switch is not None else -1
 
     def _explained(
         self,

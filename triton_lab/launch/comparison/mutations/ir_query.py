@@ -30,34 +30,49 @@ _SIGNED = 5  # the predicates of arith.cmpi up to this one
 
 
 def lines_of(launch: Launch, *ops: Op) -> str:
-    """`` (line 12)``; "" if the operations come from no line of the user."""
-    found = [launch.lines.get(op.index) for op in ops]
-    return on_lines([line.line for line in found if line is not None])
+    """`` (line 12)``; "" if the operations come from no line of the user.
+
+    A helper may be right and what it is given wrong, so the line that calls it is told too; and alone, if other lines
+    call the helper as well, since what is changed in one call is not the helper.
+    """
+    found = [line for op in ops if (line := launch.lines.get(op.index)) is not None]
+    helped = {(line.line, line.call) for line in found if line.call is not None and line.alone}
+    if len(helped) == 1 and len({line.line for line in found}) == 1:
+        ((line, call),) = helped
+        return _called().format(line=line, call=call)
+    return on_lines([line.line if line.call is None else line.call for line in found])
 
 
 def on_lines(numbers: Sequence[int]) -> str:
     """`` (lines 12 and 14)``; "" for none."""
     lines = sorted(set(numbers))
-    told = ngettext(" (line {numbers})", " (lines {numbers})", len(lines))
-    return told.format(numbers=_(" and ").join(map(str, lines))) if lines else ""
+    return _on(len(lines)).format(numbers=_(" and ").join(map(str, lines))) if lines else ""
 
 
-def lines_in(title: str) -> list[int]:
-    """The lines that a title ends with; see `on_lines`."""
-    found = re.search(r"\(\w+ (\d+)(?: and (\d+))?\)$", title)
-    return [] if found is None else [int(each) for each in found.groups() if each]
+def _on(count: int) -> str:
+    return ngettext(" (line {numbers})", " (lines {numbers})", count)
+
+
+def _called() -> str:
+    return _(" (line {line}, called on line {call})")
 
 
 def split_at_lines(title: str) -> tuple[str, list[int]]:
-    """A title without the lines that it ends with, and these."""
-    found = lines_in(title)
-    return title.removesuffix(on_lines(found)), found
+    """A title without the lines that it ends with, and these; see `lines_of`."""
+    number = r"(\d+)"
+    ends = [re.sub(r"\\{\w+\\}", lambda _: number, re.escape(one)) for one in (_on(1), _called())]
+    ends.append(re.escape(_on(2)).replace(r"\{numbers\}", number + re.escape(_(" and ")) + number))
+    for end in ends:
+        if (found := re.search(end + "$", title)) is not None:
+            return title[: found.start()], list(map(int, found.groups()))
+    return title, []
 
 
 def at_first(title: str) -> str:
-    """A title with the first of its lines."""
+    """A title with the first of its lines; one of a helper keeps the line of the call."""
     said, lines = split_at_lines(title)
-    return said + on_lines(lines[:1])
+    called = len(lines) > 1 and title == said + _called().format(line=lines[0], call=lines[1])
+    return title if called else said + on_lines(lines[:1])
 
 
 def ops_of(launch: Launch, *names: str) -> list[Op]:

@@ -256,6 +256,8 @@ class KernelScope:
     def where_taken(self, op: Op, position: int) -> str:
         """The line that takes an operand; and the one where that gets its name, if it gets it for this use alone."""
         number, line = op.operands[position], self.line(op)
+        if line is not None and line.call is not None:
+            return self.where(op)
         while number not in self.names and number in self.made and source(self.made, number) != number:
             if len(self.users[number]) > 1:
                 break
@@ -284,8 +286,16 @@ class KernelScope:
         maker = self.made.get(source(self.made, number))
         if maker is None or maker.name != "arith.subf":
             return False
-        taken = self.made.get(source(self.made, maker.operands[1]))
+        taken = self._last_maker(maker.operands[1])
         return taken is not None and (taken.name in traits.FOLDS or traits.of(taken.name).extreme == 1)
+
+    def _last_maker(self, number: int) -> Op | None:
+        """What gives a value; of one that a loop leaves, what gives it in each iteration."""
+        number = source(self.made, number)
+        maker = self.made.get(number)
+        if maker is None or maker.name != "scf.for":
+            return maker
+        return self._last_maker(maker.regions[0].blocks[0].ops[-1].operands[maker.results.index(number)])
 
     def summands(self, number: int) -> set[int]:
         """The values of which a value is the sum or difference, and that value itself."""

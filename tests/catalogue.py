@@ -106,8 +106,9 @@ def script_texts() -> Iterator[Text]:
 def for_browser(translation: Catalog) -> dict[str, object]:
     """What the browser gets of a translation: the texts of its scripts, and those that the glossary explains."""
     from triton_lab.views.drawing.glossary import GLOSSARY
+    from triton_lab.views.drawing.heatmap import NOUNS
 
-    own = {each.ids[0] for each in script_texts()} | set(GLOSSARY.values())
+    own = {each.ids[0] for each in script_texts()} | set(GLOSSARY.values()) | set(NOUNS)
     words = {word for key in GLOSSARY for word in key.split(":")}
     found: dict[str, list[str]] = {}
     for message in translation:

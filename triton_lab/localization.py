@@ -14,7 +14,8 @@ nothing else of the package, and `gettext` only if there is a folder of translat
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ __all__ = [
     "alone",
     "browser_texts",
     "follow",
+    "in_english",
     "language",
     "languages",
     "ngettext",
@@ -93,6 +95,17 @@ def use(language: str | None = None, folder: Path | None = None) -> bool:
         if found := gettext.find(DOMAIN, str(where), asked):
             _catalogue, _place = gettext.translation(DOMAIN, str(where), asked), Path(found)
     return _catalogue is not None
+
+
+@contextmanager
+def in_english() -> Iterator[None]:
+    """Inside, all texts are English: to compare them with what another program says."""
+    global _catalogue
+    held, _catalogue = _catalogue, None
+    try:
+        yield
+    finally:
+        _catalogue = held
 
 
 def browser_texts(name: str | None = None) -> dict[str, Any]:

@@ -33,13 +33,16 @@ class SourceLines(Mapping[int, "UserLine | None"]):
 
     def __init__(self, source: Any, executable: Executable) -> None:
         self._kernel, self._plan = source.fn, executable.plan
-        self._ops = {op.index: op for op in executable.plan.walk()}
         self._found: dict[int, UserLine | None] = {}
 
     def __getitem__(self, index: int) -> UserLine | None:
         if index not in self._found:
             self._found[index] = self._line(self._ops[index])
         return self._found[index]
+
+    @cached_property
+    def _ops(self) -> Mapping[int, Op]:
+        return {op.index: op for op in self._plan.walk()}
 
     @cached_property
     def _written(self) -> KernelSource:
@@ -57,10 +60,10 @@ class SourceLines(Mapping[int, "UserLine | None"]):
         return found
 
     def _line(self, op: Op) -> UserLine | None:
-        place, *around = [*self._written.places(op.location)] or [None]
-        if place is None or op.location is None:
+        places = list(self._written.places(op.location))
+        if not places or op.location is None:
             return None
-        call = around[-1].line if around else None
+        place, call = places[0], places[-1].line if len(places) > 1 else None
         alone = len(self._calls.get((op.location.file, op.location.line, op.location.column), ())) < 2
         return UserLine(place.line, place.column, tuple(self._written.excerpt(place)), place.file, call, alone)
 

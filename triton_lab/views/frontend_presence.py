@@ -90,6 +90,12 @@ def _has_own_widgets() -> bool:
     )
 
 
+def is_imported(module: str, name: str) -> bool:
+    """Whether the user's notebook knows a module by this name; True where there is no notebook."""
+    shell = _shell()
+    return shell is None or getattr(shell.user_ns.get(name), "__name__", "") == module
+
+
 def _shell() -> Any:
     from IPython.core.getipython import get_ipython
 

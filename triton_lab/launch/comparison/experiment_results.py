@@ -117,6 +117,8 @@ class Causes:
     seconds: float | None = None
     # How many changes that follow from the kernel were run on a few programs, where they did not mend the difference.
     probed: int = 0
+    # Whether rounding explains the whole difference.
+    is_rounding: bool = False
 
     @property
     def pair(self) -> Pairs | None:
@@ -161,6 +163,8 @@ class Causes:
         elif partly:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
             parts.append(_("for the most part {cause}: {told}").format(cause=nearest.cause, told=nearest.told()))
+        if self.is_rounding and not parts:
+            return _("rounding explains the difference: nothing is wrong")
         ran = self.probed or not all(one.failed for one in self.experiments)
         nothing = _("nothing that was tried removes the difference") if ran else _("nothing could be tried")
         return "; ".join(parts) or _("no cause was found{cut}: {nothing}").format(cut=self._cut, nothing=nothing)

@@ -156,6 +156,8 @@ def _named(launch: Recorded, given: Any, written: Sequence[str]) -> Iterator[tup
 
 
 def _array(name: str, value: Any) -> Array:
+    if value is ...:
+        raise TypeError(_("write what you expect of {name} in place of ...").format(name=name))
     array = as_array(value)
     if array.dtype.hasobject or array.dtype.kind in "USc":
         raise TypeError(

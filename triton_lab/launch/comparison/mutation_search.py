@@ -181,6 +181,7 @@ class Search:
                 continue  # what was changed is an address or a mask
             if switch.ops and not self.experiments.reaches(switch.ops):
                 continue
+            switch = replace(switch, cost=switch.cost + self.experiments.extra_cost(switch))
             if (switch.unusual and self.found) or switch.cost >= self.effort.cost:
                 continue
             if (switch.name, switch.ops) in self.seen:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, UNKNOWN
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Causes, Pairs
 from triton_lab.launch.comparison.known_causes import named_causes, unsteady
@@ -68,7 +68,9 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
     # A slip may be behind a race. Other memory is none: the finding says why memory matters.
     slip = any(one.names_it and not one.of_memory for one in found)
     named = ((told,) if told else ()) + (() if slip else findings) + named
-    return Causes(tuple(found), named, pairs=pairs, seconds=seconds if late else None, probed=probed)
+    is_rounding = comparison.verdict == NEAR
+    limit = seconds if late else None
+    return Causes(tuple(found), named, pairs=pairs, seconds=limit, probed=probed, is_rounding=is_rounding)
 
 
 def _in_time(experiments: Iterator[Experiment]) -> Iterator[Experiment]:

@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from triton_lab import messages
-from triton_lab.localization import _
+from triton_lab.localization import _, in_english
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -171,9 +171,10 @@ def frames_in_words(error: BaseException, filename: str) -> list[str]:
 
 
 def _frame_text(file: str, line: int, function: str, cell: str) -> list[str]:
-    where = "this cell" if file == cell else messages.cell(file) or file
-    inside = "" if function == "<module>" else f", in {function}"
-    result = [f"\x1b[32m{where}, line {line}{inside}\x1b[39m"]
+    where = _("this cell, line {line}").format(line=line) if file == cell else messages.place(file, line)
+    if function != "<module>":
+        where = _("{where}, in {function}").format(where=where, function=function)
+    result = [f"\x1b[32m{where}\x1b[39m"]
     for number in range(max(1, line - 1), line + 2):
         text = linecache.getline(file, number).rstrip("\n")
         if text:
@@ -205,13 +206,22 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
     lines = [told.message]
     for node in places(refusal, told):
         lines.extend(_place(refusal.kernel, node, filename))
-    lines.extend(f"  called from {_where(kernel, node, filename)}" for kernel, node in refusal.callers)
+    for kernel, node in refusal.callers:
+        lines.append("  " + _("called from {place}").format(place=_where(kernel, node, filename)))
     if told.advice:
         lines.append(f"  {told.advice}")
     # What MLIR says of operations is of use only if we have no words for it.
-    if said and refusal.kind != VERIFIER and said.replace("`", "") not in told.message.replace("`", ""):
-        lines.append(f"  \x1b[2mTriton says: {textwrap.shorten(said, 300, placeholder=' ...')}\x1b[22m")
+    if said and refusal.kind != VERIFIER and not _is_repeated(said, error):
+        says = _("Triton says: {text}").format(text=textwrap.shorten(said, 300, placeholder=" ..."))
+        lines.append(f"  \x1b[2m{says}\x1b[22m")
     return "\n".join(lines)
+
+
+def _is_repeated(said: str, error: BaseException) -> bool:
+    """Whether our own words for an error contain Triton's, which are English."""
+    with in_english():
+        found = refused(error)
+    return found is not None and said.replace("`", "") in found[1].message.replace("`", "")
 
 
 def refused(error: BaseException) -> tuple[Refusal, Told] | None:

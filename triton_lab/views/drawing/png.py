@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from typing import Any
+from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +54,9 @@ class _Canvas(FigureCanvasAgg):
         """Draw the figure. With few dots to the inch, letters keep their widths: matplotlib would round each to whole
         pixels, and words would be up to a tenth wider than `fonts.width_of` says. Otherwise a PNG is smaller with whole
         pixels, by a quarter."""
-        with rc_context({"text.hinting": "none"} if self.figure.dpi < _DENSE * 96 * SCALE else {}):
+        with rc_context({"text.hinting": "none"} if self.figure.dpi < _DENSE * 96 * SCALE else {}), catch_warnings():
+            # A letter that no installed font has is drawn as a box: a warning for each would bury the cell.
+            filterwarnings("ignore", r"Glyph \d+")
             super().draw()  # type: ignore[no-untyped-call]
 
 

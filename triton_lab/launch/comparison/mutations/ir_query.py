@@ -38,8 +38,8 @@ def lines_of(launch: Launch, *ops: Op) -> str:
     found = [line for op in ops if (line := launch.lines.get(op.index)) is not None]
     helped = {(line.line, line.call) for line in found if line.call is not None and line.alone}
     if len(helped) == 1 and len({line.line for line in found}) == 1:
-        ((line, call),) = helped
-        return _called().format(line=line, call=call)
+        ((inner, call),) = helped
+        return _called().format(line=inner, call=call)
     return on_lines([line.line if line.call is None else line.call for line in found])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -39,6 +39,8 @@ _PROGRAM = "tl.program_id({})"
 _FOR_NUMBER, _FOR_FILL = 1.6, 3.0
 # And of one in place of a difference from the greatest number, before an exponential.
 _FOR_SCALED = 3.0
+# What a change costs more of a number that a right kernel does not depend on, and in a function that the kernel calls.
+_STABILISES, _HELPS = 2.0, 1.0
 
 
 def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit, cost: float = 1) -> Switch:
@@ -120,20 +122,57 @@ class KernelScope:
 
         What decides whether and how often these run belongs to them.
         """
-        flow, name = Flow.of(self.launch.executable.plan), self.function.name
-        start = {Value(name, number) for op in self.stores for number in op.operands}
-        loops = [op for op in self.function.walk() if op.regions and op.name not in traits.FOLDS]
-        start |= {Value(name, number) for op in loops for number in op.operands[:3]}
-        behind = flow.behind(start | set(conditions(self.launch.executable.plan)))
+        loops, behind = self._loops, self._behind(lambda op: True)
         found = [
             op
             for op in self.function.walk()
-            if op in self.stores or op in loops or any(Value(name, number) in behind for number in op.results)
+            if op in self.stores or op in loops or not behind.isdisjoint(self._results(op))
         ]
         inner = {each.index for op in found if op.name in traits.FOLDS for each in op.walk()} - {
             op.index for op in found if op.name in traits.FOLDS
         }
         return [op for op in reversed(found) if op.index not in inner and self.launch.lines.get(op.index) is not None]
+
+    @property
+    def _loops(self) -> list[Op]:
+        return [op for op in self.function.walk() if op.regions and op.name not in traits.FOLDS]
+
+    def _results(self, op: Op) -> set[Value]:
+        return {Value(self.function.name, number) for number in op.results}
+
+    def _behind(self, through: Callable[[Op], bool]) -> set[Value]:
+        """What the stores, the loops and the branches take, and what that is computed from; see `Flow.behind`."""
+        start = {
+            *(one for op in self.stores for one in op.operands),
+            *(one for op in self._loops for one in op.operands[:3]),
+        }
+        values = {Value(self.function.name, number) for number in start}
+        plan = self.launch.executable.plan
+        return Flow.of(plan).behind(values | set(conditions(plan)), through)
+
+    @cached_property
+    def stabilising(self) -> frozenset[int]:
+        """The operations, by index, that only compute a greatest number which is subtracted before an exponential.
+
+        Whatever it is, a right kernel computes the same: it keeps numbers small.
+        """
+        greatest = set()
+        for op in self.function.walk():
+            taken = self._greatest_before(op.operands[0]) if op.name in traits.EXPONENTIALS else None
+            greatest |= {taken.index} if taken is not None else set()
+        behind = self._behind(lambda op: op.index not in greatest)
+        inner = [op for op in self.ops if op.results and op not in self.stores and op not in self._loops]
+        return frozenset(op.index for op in inner if op.index in greatest or behind.isdisjoint(self._results(op)))
+
+    @cached_property
+    def helpers(self) -> frozenset[int]:
+        """The operations, by index, of functions that the kernel calls."""
+        return frozenset(op.index for op in self.ops if (line := self.line(op)) is not None and line.call is not None)
+
+    def extra_cost(self, switch: Switch) -> float:
+        """What a change costs more for its place: helpers, and what only keeps numbers small, are seldom wrong."""
+        places = ((self.stabilising, _STABILISES), (self.helpers, _HELPS))
+        return sum(cost for ops, cost in places if switch.ops and switch.ops <= ops)
 
     @cached_property
     def users(self) -> Mapping[int, Sequence[tuple[Op, int]]]:
@@ -274,20 +313,21 @@ class KernelScope:
     def cost_of_value(self, op: Op, position: int) -> float:
         """How much is written anew if an operand is another value: a number is seldom meant to be one."""
         held = constant(self.made, op.operands[position])
-        if op.name in traits.EXPONENTIALS and self._is_scaled(op.operands[position]):
+        if op.name in traits.EXPONENTIALS and self._greatest_before(op.operands[position]) is not None:
             return _FOR_SCALED
         if held is None or held in numbers(self.launch).values():
             return 1
         fills = effects.is_access(op) and effects.operands_of(op).other == position
         return _FOR_FILL if fills else _FOR_NUMBER
 
-    def _is_scaled(self, number: int) -> bool:
-        """Whether a value is less the greatest number of a block, as a softmax takes it: that is written on purpose."""
+    def _greatest_before(self, number: int) -> Op | None:
+        """What gives the greatest number of a block that a value is less, as a softmax takes it; None if it is not."""
         maker = self.made.get(source(self.made, number))
         if maker is None or maker.name != "arith.subf":
-            return False
+            return None
         taken = self._last_maker(maker.operands[1])
-        return taken is not None and (taken.name in traits.FOLDS or traits.of(taken.name).extreme == 1)
+        is_greatest = taken is not None and (taken.name in traits.FOLDS or traits.of(taken.name).extreme == 1)
+        return taken if is_greatest else None
 
     def _last_maker(self, number: int) -> Op | None:
         """What gives a value; of one that a loop leaves, what gives it in each iteration."""

@@ -80,6 +80,8 @@ class Grammar(FloatGrammar):
         scalar = not self.scope.type(source(self.scope.made, self.place.number)).shape
         cost = max([self.own.cost, *(self.scope.cost_of_value(op, k) for op, k in self.place.uses)])
         for leaf in self.leaves("f32" if self.type.is_float else "i32"):
+            if leaf.name == self.own.name:
+                continue  # what a variable was before: no other name stands for it
             # One number for all lanes is taken for another one, and lanes for others.
             yield replace(
                 leaf.told,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -115,11 +115,18 @@ class ScopeLeaves:
                         found.append(ScopeLeaf(of_value(told, (number, axis)), False, name))
         del found[_VALUES:]
         known = numbers(self.scope.launch)
+        known |= self._strides(set(known.values())) if lanes.is_integer else {}
         for name, value in known.items() if lanes.bits > 1 else ():
             if name not in names and value == int(value) and abs(value) < _MOST and value not in (0, 1):
                 held = value if lanes.is_float else int(value)
                 found.append(ScopeLeaf(of_number(held, name), True, name, idle=name in self.scope.unread))
         return found
+
+    def _strides(self, passed: Collection[float]) -> dict[str, float]:
+        """The strides of the tensors that are not passed: a kernel may take an axis for the contiguous one."""
+        tensors = [one for one in self.scope.launch.arguments if one.kind == "tensor"]
+        every = {f"{one.name}.stride({k})": stride for one in tensors for k, stride in enumerate(one.strides)}
+        return {name: stride for name, stride in every.items() if stride not in passed}
 
     def some(self, element: str) -> list[ScopeLeaf]:
         """The newest of them, and some of the arguments and constants."""

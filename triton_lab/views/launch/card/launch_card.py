@@ -17,7 +17,7 @@ from triton_lab.launch.recording.last_launch import is_last
 from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import count, launched, noun
 from triton_lab.views.drawing.drawing_text import number_text, time_text
-from triton_lab.views.frontend_presence import widgets_are_shown
+from triton_lab.views.frontend_presence import is_imported, widgets_are_shown
 from triton_lab.views.launch.card.card_parts import KEPT_NUMBERS, kept, opened, part, shown_first, tabs, there
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel
 from triton_lab.views.launch.card.findings_text import ICONS, about, excerpt_lines, fix_lines
@@ -300,12 +300,16 @@ class Card(Panels, View):
         return part(self, name)
 
     def comparing(self) -> str:
-        """A call that compares this launch with a result that the user fills in; "" if ``lab.last`` is another one."""
+        """A call that compares this launch with a result that the user fills in; "" if ``lab.last`` is another one.
+
+        It imports ``lab`` first in a notebook that has not.
+        """
         if not is_last(self.launch) or self.launch.error is not None:
             return ""
         names = [access.argument for access in self.accesses if access.kind == "load" and access.argument]
         given = [name for name in dict.fromkeys(names) if name.isidentifier()]
-        return f"lab.compare(lab.last, lambda {', '.join([*given, '**_'])}: ...)"
+        call = f"lab.compare(lab.last, lambda {', '.join([*given, '**_'])}: ...)"
+        return call if is_imported("triton_lab", "lab") else f"import triton_lab as lab\n{call}"
 
     def _scene(self, parts: Mapping[str, Scene]) -> CardScene:
         scene: CardScene = {

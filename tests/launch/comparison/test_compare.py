@@ -102,6 +102,8 @@ def test_what_does_not_fit_is_told(wording: Wording) -> None:
     for odd in (np.array([{}] * 8), np.array(["x"] * 8), np.array([b"x"] * 8), np.ones(8, complex)):
         with pytest.raises(TypeError, match=r"out_ptr .* ndarray"):
             lab.compare(launch, odd)
+    with pytest.raises(TypeError, match=r"out_ptr .*\.\.\."):  # as the line below a card is copied
+        lab.compare(launch, lambda **_: ...)
     with pytest.raises(ValueError, match=r"row_sum .* CPU") as alone:
         lab.compare(launch)
     wording(alone.value, kernel="row_sum")

@@ -291,6 +291,20 @@ def test_that_nothing_was_found_is_said(wording: Wording) -> None:
     wording(lab.compare(sums(0), sums(0)).cause, "equal")
 
 
+def test_where_rounding_explains_all_nothing_is_missing(wording: Wording) -> None:
+    @triton.jit
+    def softmax(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * n + tl.arange(0, BLOCK)
+        inside = tl.arange(0, BLOCK) < n
+        part = tl.exp(tl.load(x_ptr + at, mask=inside, other=float("-inf")))
+        tl.store(out_ptr + at, part / tl.sum(part, axis=0), mask=inside)
+
+    x = torch.randn(16, 20, generator=torch.Generator().manual_seed(1)) * 3
+    comparison = lab.compare(recorded(lambda: softmax[(16,)](x, torch.zeros(16, 20), 20, BLOCK=32)), x.softmax(1))
+    assert comparison.verdict == NEAR and not comparison.causes().known
+    wording(comparison.cause)
+
+
 def test_where_nothing_can_be_tried_that_is_said(wording: Wording) -> None:
     on_gpu = as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True))
     large = replace(on_gpu, snapshot=replace(on_gpu.snapshot, regions=(), missing="too large"))  # type: ignore[type-var]

@@ -106,3 +106,8 @@ def test_words_are_as_wide_as_they_are_said_to_be(width: int, mono: bool) -> Non
     columns = np.flatnonzero((pixels[..., :3] != 255).any(axis=(0, 2)))
     scale = pixels.shape[1] / width
     assert 0.95 * text.wide < (columns[-1] - columns[0]) / scale < text.wide + 1
+
+
+def test_a_letter_that_no_font_has_is_a_box_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    drawn(Drawing(60, 20, [DrawnText(10, 10, "\U0010fffd", style.SMALL)]))
+    assert not list(recwarn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -13,7 +14,18 @@ import triton_lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.examples.vector_add import add
 from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.views import frontend_presence
 from triton_lab.views.launch.card.launch_card import Card
+
+
+def test_the_call_that_compares_imports_the_lab_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    with triton_lab.record() as launches:
+        add(torch.ones(8), torch.ones(8))
+    names: dict[str, object] = {"lab": torch}
+    monkeypatch.setattr(frontend_presence, "_shell", lambda: SimpleNamespace(user_ns=names))
+    first, call = Card(launches[0]).comparing().split("\n")
+    exec(first, names)
+    assert names["lab"] is triton_lab and Card(launches[0]).comparing() == call
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class ScopeLeaves:
                         found.append(ScopeLeaf(of_value(told, (number, axis)), False, name))
         del found[_VALUES:]
         known = numbers(self.scope.launch)
-        known |= self._strides(set(known.values())) if lanes.is_integer else {}
+        known = {**known, **(self._strides(set(known.values())) if lanes.is_integer else {})}
         for name, value in known.items() if lanes.bits > 1 else ():
             if name not in names and value == int(value) and abs(value) < _MOST and value not in (0, 1):
                 held = value if lanes.is_float else int(value)

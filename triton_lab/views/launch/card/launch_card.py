@@ -54,6 +54,9 @@ def saves_all() -> bool:
     return os.environ.get("TRITON_LAB_SAVE") == "all"
 
 
+_IMPORT = "import triton_lab as lab\n"
+
+
 class Card(Panels, View):
     """A launch as one panel. ``show`` names what the static forms draw, in order.
 
@@ -309,7 +312,7 @@ class Card(Panels, View):
         names = [access.argument for access in self.accesses if access.kind == "load" and access.argument]
         given = [name for name in dict.fromkeys(names) if name.isidentifier()]
         call = f"lab.compare(lab.last, lambda {', '.join([*given, '**_'])}: ...)"
-        return call if is_imported("triton_lab", "lab") else f"import triton_lab as lab\n{call}"
+        return call if is_imported("triton_lab", "lab") else _IMPORT + call
 
     def _scene(self, parts: Mapping[str, Scene]) -> CardScene:
         scene: CardScene = {

@@ -145,7 +145,7 @@ class Experiments(
         )
         if copies:
             yield replaced.others()
-        yield _all(self.swapped(), self.starts(), self.roundings())
+        yield _all(self.swapped(), self.starts(), self.combined(), self.roundings())
         # Whole numbers first, of which addresses and loops are made: most slips are there.
         if copies:
             yield replaced.simple(floats=False)

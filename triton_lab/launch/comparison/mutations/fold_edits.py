@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Edit, Editor, renamed, with_attributes
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison.mutations.added_operations import copied
+from triton_lab.launch.comparison.mutations.added_operations import copied, with_factor
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.operand_edits import transposed
 from triton_lab.launch.comparison.numerics import Switch
@@ -27,6 +27,31 @@ _TURNED = {2: 4, 4: 2, 3: 5, 5: 3, 6: 8, 8: 6, 7: 9, 9: 7}  # predicates in the 
 
 class FoldEdits(KernelScope):
     """The switches that change reductions and scans."""
+
+    def combined(self) -> Iterator[Switch]:
+        """The user's functions that combine two elements: both exchanged, and with one more factor or term."""
+        for fold in (op for op in self.ops if op.name in traits.FOLDS):
+            block, names = fold.regions[0].blocks[0], self.parameters(fold)
+            if not names:
+                continue
+            half = len(block.arguments) // 2
+            turned = dict(zip(block.arguments, (*block.arguments[half:], *block.arguments[:half]), strict=True))
+            title = _("the two elements exchanged{lines_of}").format(lines_of=self.where(block.ops[0]))
+            yield switch_of(title, _("the order of two elements"), block.ops, _renumbered(turned), cost=1.6)
+            for op in block.ops:
+                for k, number in enumerate(op.operands):
+                    yield from self._with_one_more(op, k, [one for one in names if self.type(one) == self.type(number)])
+
+    def _with_one_more(self, op: Op, k: int, others: Sequence[int]) -> Iterator[Switch]:
+        number = op.operands[k]
+        kind = "f" if self.type(number).is_float else "i"
+        place = self.where(self.made.get(number, op))
+        for other in others:
+            for name, sign, cause in (("mul", "*", _("a missing factor")), ("add", "+", _("a missing term"))):
+                title = _("{one} {sign} {other} instead of {one}{lines_of}").format(
+                    one=self.called(number), sign=sign, other=self.names[other], lines_of=place
+                )
+                yield switch_of(title, cause, op, with_factor(k, f"arith.{name}{kind}", other), cost=2)
 
     def axes(self) -> Iterator[Switch]:
         """Reductions and scans along another axis, all of them and each alone; each row instead of the whole block."""
@@ -223,3 +248,8 @@ class _Turned:
         if value is None or len(value.values) != 1:
             raise _OtherShape
         return editor.constant(near, value.values[0], replace(type, shape=shape))
+
+
+def _renumbered(numbers: Mapping[int, int]) -> Edit:
+    """The operation with other values as operands."""
+    return lambda editor, op: [replace(op, operands=tuple(numbers.get(one, one) for one in op.operands))]

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from triton_lab.backend.source.kernel_source import KernelSource
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.ir import Op, Type, effects, predicates, traits
 from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.ir.plan import Bits, Dense, Function, Region
+from triton_lab.ir.plan import Bits, Dense, Function, Location, Region
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.checks.analysis.source_nodes import nodes_of
 from triton_lab.launch.comparison.numerics import types_of
@@ -221,6 +222,13 @@ def unread(launch: Launch) -> frozenset[str]:
     names = [node for node in nodes if isinstance(node, ast.Name)]
     given |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
     return frozenset(given - {node.id for node in names if isinstance(node.ctx, ast.Load)})
+
+
+def parameters_at(launch: Launch, place: Location) -> list[str]:
+    """The parameters of the user's function that contains a place of the source; none where that is not known."""
+    kernel = launch.compiled[0]
+    function = None if kernel is None else KernelSource(kernel.fn, launch.executable.plan).function(place)
+    return [] if function is None else list(function.arg_names)
 
 
 def sound_alike(one: str, other: str) -> bool:

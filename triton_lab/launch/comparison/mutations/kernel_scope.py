@@ -20,6 +20,7 @@ from triton_lab.launch.comparison.mutations.ir_query import (
     lines_of,
     makers,
     on_lines,
+    parameters_at,
     sign_of,
     source,
     unread,
@@ -82,11 +83,9 @@ class KernelScope:
         names = {number: name for number, name in enumerate(self.function.names) if name}
         last: dict[tuple[int, str], int] = {}
         lowest = 0
-        folded = {one.index for op in self.function.walk() if op.name in traits.FOLDS for one in op.walk()}
-        folded -= {op.index for op in self.function.walk() if op.name in traits.FOLDS}
         for op in self.function.walk():
             line = self.line(op)
-            if op.index in folded:
+            if op.index in self.combining:
                 for number in op.results:
                     names.pop(number, None)
                 continue
@@ -108,7 +107,22 @@ class KernelScope:
                 ):
                     # A loop that leaves several values has them all under the name of one.
                     names[number] = names.get(argument) or names.get(last_one) or names.get(number, "")
+            if op.name in traits.FOLDS:
+                names |= self.parameters(op)
         return {number: name for number, name in names.items() if name and not re.fullmatch(r"arg\d+", name)}
+
+    @cached_property
+    def combining(self) -> frozenset[int]:
+        """The operations, by index, that combine two elements in a reduction or a scan."""
+        folds = [op for op in self.function.walk() if op.name in traits.FOLDS]
+        return frozenset(one.index for op in folds for one in op.walk()) - {op.index for op in folds}
+
+    def parameters(self, fold: Op) -> Mapping[int, str]:
+        """What the user's function that combines two elements calls them; nothing for one of the library."""
+        block = fold.regions[0].blocks[0]
+        places = [op.location for op in block.ops[:-1] if op.index not in self.library and op.location is not None]
+        named = parameters_at(self.launch, places[0]) if places else []
+        return dict(zip(block.arguments, named, strict=True)) if len(named) == len(block.arguments) else {}
 
     @cached_property
     def stores(self) -> list[Op]:
@@ -128,10 +142,8 @@ class KernelScope:
             for op in self.function.walk()
             if op in self.stores or op in loops or not behind.isdisjoint(self._results(op))
         ]
-        inner = {each.index for op in found if op.name in traits.FOLDS for each in op.walk()} - {
-            op.index for op in found if op.name in traits.FOLDS
-        }
-        return [op for op in reversed(found) if op.index not in inner and self.launch.lines.get(op.index) is not None]
+        hidden = self.combining & self.library
+        return [op for op in reversed(found) if op.index not in hidden and self.launch.lines.get(op.index) is not None]
 
     @property
     def _loops(self) -> list[Op]:
@@ -166,8 +178,9 @@ class KernelScope:
 
     @cached_property
     def helpers(self) -> frozenset[int]:
-        """The operations, by index, of functions that the kernel calls."""
-        return frozenset(op.index for op in self.ops if (line := self.line(op)) is not None and line.call is not None)
+        """The operations, by index, of functions that the kernel calls; not of those that combine two elements."""
+        found = {op.index for op in self.ops if (line := self.line(op)) is not None and line.call is not None}
+        return frozenset(found - self.combining)
 
     def extra_cost(self, switch: Switch) -> float:
         """What a change costs more for its place: helpers, and what only keeps numbers small, are seldom wrong."""

@@ -138,6 +138,8 @@ def places(scope: KernelScope) -> Iterator[ReplacedPlace]:
             yield ReplacedPlace(op.operands[k], op, tuple(group))
     copied = {(op.index, k) for group in copies for op, k in group}
     for op, k in scope.uses():
+        if op.index in scope.combining:
+            continue  # it runs for two elements at a time, and not for a program
         number = op.operands[k]
         type, maker = scope.type(number), scope.made.get(number)
         if type.is_pointer or type.is_opaque:

@@ -44,14 +44,15 @@ class FoldEdits(KernelScope):
 
     def _with_one_more(self, op: Op, k: int, others: Sequence[int]) -> Iterator[Switch]:
         number = op.operands[k]
-        kind = "f" if self.type(number).is_float else "i"
+        times = "arith.mulf" if self.type(number).is_float else "arith.muli"
+        plus = "arith.addf" if self.type(number).is_float else "arith.addi"
         place = self.where(self.made.get(number, op))
         for other in others:
-            for name, sign, cause in (("mul", "*", _("a missing factor")), ("add", "+", _("a missing term"))):
+            for name, cause in ((times, _("a missing factor")), (plus, _("a missing term"))):
                 title = _("{one} {sign} {other} instead of {one}{lines_of}").format(
-                    one=self.called(number), sign=sign, other=self.names[other], lines_of=place
+                    one=self.called(number), sign=traits.of(name).symbol, other=self.names[other], lines_of=place
                 )
-                yield switch_of(title, cause, op, with_factor(k, f"arith.{name}{kind}", other), cost=2)
+                yield switch_of(title, cause, op, with_factor(k, name, other), cost=2)
 
     def axes(self) -> Iterator[Switch]:
         """Reductions and scans along another axis, all of them and each alone; each row instead of the whole block."""

@@ -9,7 +9,7 @@ from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Edit, Editor, renamed, with_attributes
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.added_operations import copied, with_factor
-from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
+from triton_lab.launch.comparison.mutations.kernel_scope import EXCHANGED, KernelScope, switch_of
 from triton_lab.launch.comparison.mutations.operand_edits import transposed
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
@@ -37,7 +37,7 @@ class FoldEdits(KernelScope):
             half = len(block.arguments) // 2
             turned = dict(zip(block.arguments, (*block.arguments[half:], *block.arguments[:half]), strict=True))
             title = _("the two elements exchanged{lines_of}").format(lines_of=self.where(block.ops[0]))
-            yield switch_of(title, _("the order of two elements"), block.ops, _renumbered(turned), cost=1.6)
+            yield switch_of(title, _("the order of two elements"), block.ops, _renumbered(turned), cost=EXCHANGED)
             for op in block.ops:
                 for k, number in enumerate(op.operands):
                     yield from self._with_one_more(op, k, [one for one in names if self.type(one) == self.type(number)])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.source_lines import UserLine
 
+EXCHANGED = 1.6  # what it costs to write two names or numbers anew, each in the place of the other
 _LONGEST = 48  # characters of an expression that is written in a title
 _PROGRAM = "tl.program_id({})"
 # What it costs to write a value in place of a number that stands in the kernel, and of one for masked-off lanes.

@@ -12,14 +12,13 @@ from triton_lab.ir.plan_edits import Edit, Editor, with_attributes, with_compute
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.added_operations import may_stand_for, with_factor, with_value
 from triton_lab.launch.comparison.mutations.ir_query import constant, cost_of_number, sound_alike
-from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
+from triton_lab.launch.comparison.mutations.kernel_scope import EXCHANGED, KernelScope, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
 
 _NEAR, _FAR = 1.2, 2.0  # what another number costs: one nearby, and any
 _DIGITS = 3  # of a number that is written by heart
-_SWAPPED = 1.6  # two names are written anew
 
 
 class OperandEdits(KernelScope):
@@ -123,7 +122,7 @@ class OperandEdits(KernelScope):
                     )
                     edits = tuple((op.index, with_operand(k, two if op.operands[k] == one else one)) for op, k in there)
                     ops = frozenset(op.index for op, _k in there)
-                    yield Switch(title, _("two values that are exchanged"), edits=edits, ops=ops, cost=_SWAPPED)
+                    yield Switch(title, _("two values that are exchanged"), edits=edits, ops=ops, cost=EXCHANGED)
 
     def program_ids(self) -> Iterator[Switch]:
         """The id along another axis, for all uses of an id and for one."""

@@ -184,7 +184,9 @@ class _Text:
     def _indices(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """Nested indices in another order: ``(row * n + column) * m + k`` with two of them exchanged."""
         outer = around[-1] if around else None
-        if not isinstance(node, ast.BinOp) or (isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add)):
+        if not isinstance(node, ast.BinOp) or (
+            isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Add, ast.Sub))
+        ):
             return
         for new in reordered(node, self.known.counts, self.known.sizes):
             yield new, _("the order of nested indices")

@@ -4,13 +4,15 @@
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { EditorExtensionRegistry, IEditorExtensionRegistry } from '@jupyterlab/codemirror';
-
+import { NotebookActions } from '@jupyterlab/notebook';
+import type { NotebookPanel } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { isCodeCell, lastRunOf } from './cell.ts';
 import { lineNotes, links } from './link.ts';
 import { marks } from './marks.ts';
-import { announceTo, cleanWhenSaved, hasTriton } from './notebook.ts';
+import { announceBefore, announceTo, cleanWhenSaved, hasTriton } from './notebook.ts';
+import type { Session } from './notebook.ts';
 import { plugins } from './plugins.ts';
 import { SCENE_RANK, sceneFactory } from './scene.ts';
 
@@ -37,10 +39,18 @@ const scenes: JupyterFrontEndPlugin<void> = {
   requires: [IRenderMimeRegistry],
   activate: ({ docRegistry }: JupyterFrontEnd, rendermime: IRenderMimeRegistry) => {
     rendermime.addFactory(sceneFactory, SCENE_RANK);
+    const sessions = new WeakMap<object, Session>();
+    NotebookActions.executionScheduled.connect((_, { notebook, cell }) => {
+      const session = sessions.get(notebook);
+      if (session) {
+        announceBefore(cell.model, session);
+      }
+    });
     docRegistry.addWidgetExtension('Notebook', {
-      createNew: (_, context) => {
+      createNew: (panel, context) => {
         cleanWhenSaved(context);
         announceTo(context.sessionContext, () => hasTriton(context));
+        sessions.set((panel as NotebookPanel).content, context.sessionContext);
       }
     });
   }

@@ -22,6 +22,8 @@ type KernelConnection = Pick<
 
 /** After these nothing that was asked is answered. */
 const GONE: ReadonlySet<Kernel.Status> = new Set(['restarting', 'autorestarting', 'terminating', 'dead']);
+/** After these nobody listens any more. */
+const LOST: ReadonlySet<Kernel.Status> = new Set(['terminating', 'dead']);
 
 let language = 'en';
 
@@ -58,9 +60,12 @@ export class Line {
     };
   }
 
-  /** Tell the kernel that scenes are drawn here, so that it makes no widgets for us. */
+  /**
+   * Tell the kernel that scenes are drawn here, so that it makes no widgets for us. One that restarts hears it when it is
+   * back, before the cells that were run meanwhile.
+   */
   announce(): void {
-    this.#open();
+    this.#open(LOST);
   }
 
   /** Whether the kernel could be asked. */
@@ -70,11 +75,11 @@ export class Line {
     return comm !== null;
   }
 
-  #open(): Kernel.IComm | null {
+  #open(gone = GONE): Kernel.IComm | null {
     if (this.#comm && !this.#comm.isDisposed) {
       return this.#comm;
     }
-    if (!this.#kernel.handleComms || GONE.has(this.#kernel.status)) {
+    if (!this.#kernel.handleComms || gone.has(this.#kernel.status)) {
       return null;
     }
     const comm = this.#kernel.createComm(TARGET);

@@ -33,10 +33,28 @@ export function announceTo(session: Session, wanted: () => boolean): void {
   });
 }
 
+/**
+ * Tell the kernel in time for a cell that is about to run, if it is a `%%triton` cell. One that was typed since the
+ * kernel was idle, or is run while the kernel restarts, would else be the first that the kernel hears of us.
+ */
+export function announceBefore(cell: IText, session: Pick<Session, 'session'>): void {
+  const kernel = session.session?.kernel;
+  if (kernel && isTriton(cell)) {
+    lineTo(kernel).announce();
+  }
+}
+
+/** As much of a cell as it takes to read it. */
+interface IText {
+  readonly sharedModel: { getSource(): string };
+}
+
+const isTriton = ({ sharedModel }: IText) => magicLine(linesOf(sharedModel.getSource())) !== null;
+
 /** Whether a notebook has a `%%triton` cell. */
 export function hasTriton({ model }: Pick<Context, 'model'>): boolean {
-  const cells = 'cells' in model ? (model.cells as Iterable<{ sharedModel: { getSource(): string } }>) : [];
-  return [...cells].some(cell => magicLine(linesOf(cell.sharedModel.getSource())) !== null);
+  const cells = 'cells' in model ? (model.cells as Iterable<IText>) : [];
+  return [...cells].some(isTriton);
 }
 
 /** From now on, what is saved names no widget in place of our pictures. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { announceTo, hasTriton } from '../src/notebook.ts';
+import { announceBefore, announceTo, hasTriton } from '../src/notebook.ts';
 
 /** A notebook's session whose kernel counts the comms that are opened; each is closed at once if it `refuses`. */
 function fakeSession({ refuses = false } = {}) {
@@ -76,4 +76,23 @@ test('a notebook without a cell of ours tells nobody, until it has one', () => {
   sources.push('%%triton\nkernel[grid](x)');
   become('busy', 'idle');
   assert.equal(opened(), 1);
+});
+
+test('a kernel hears of us before the first cell of ours that it runs, and of no other cell', () => {
+  const { session, opened, become } = fakeSession();
+  const cell = (source: string) => ({ sharedModel: { getSource: () => source } });
+  announceTo(session as never, () => false);
+  become('idle');
+  announceBefore(cell('import torch'), session as never);
+  assert.equal(opened(), 0);
+  announceBefore(cell('%%triton\nkernel[grid](x)'), session as never);
+  announceBefore(cell('%%triton\nkernel[grid](x)'), session as never);
+  assert.equal(opened(), 1);
+  become('restarting');
+  announceBefore(cell('%%triton\nkernel[grid](x)'), session as never);
+  become('starting', 'busy', 'idle');
+  assert.equal(opened(), 2);
+  become('dead');
+  announceBefore(cell('%%triton\nkernel[grid](x)'), session as never);
+  assert.equal(opened(), 2);
 });

@@ -20,7 +20,14 @@ def wrong(x_ptr):
     x = tl.lod(x_ptr)
     tl.store(x_ptr, x)
 wrong[(1,)](torch.zeros(1))"""
-MARK = ".cm-lintRange-error"
+WHOLE = WRONG.replace("%%triton cpu", "%%triton\nimport torch, triton, triton.language as tl")
+MARK, GO = ".cm-lintRange-error", ".triton-lab-place button"
+# Resolves once the active cell has run in a kernel that had not restarted when it was run.
+_RESTART_AND_RUN = """() => {
+  const { sessionContext } = window.jupyterapp.shell.currentWidget;
+  const restarted = sessionContext.session.kernel.restart();
+  return Promise.all([restarted, window.jupyterapp.commands.execute('notebook:run-cell')]);
+}"""
 ASKED_MS = 4000
 
 
@@ -88,6 +95,21 @@ def test_the_editor_completes_explains_and_marks(lab: Lab) -> None:
     page.keyboard.press("Control+Enter")
     expect(notebook.cell(1).locator(".tl-card")).to_be_visible(timeout=RUN_MS)
     expect(go).to_have_count(0)
+    assert lab.console_errors == []
+
+
+def test_the_first_error_of_a_new_notebook_is_marked(lab: Lab) -> None:
+    page = lab.page
+    write(lab, "new.ipynb", "")
+    notebook = lab.open("new.ipynb")
+    notebook.write(0, WHOLE)
+    notebook.run(0)
+    expect(notebook.cell(0).locator(GO)).to_have_count(1)
+    expect(notebook.cell(0).locator(MARK)).to_have_text("tl.lod")
+    # A kernel that restarts has forgotten who is there, and is not idle before it runs the cell.
+    page.evaluate(_RESTART_AND_RUN)
+    expect(notebook.cell(0).locator(GO)).to_have_count(1)
+    expect(notebook.cell(0).locator(MARK)).to_have_text("tl.lod")
     assert lab.console_errors == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import nbformat
 from playwright.sync_api import Locator, expect
 
@@ -154,6 +156,71 @@ def test_keys_inside_a_card_are_the_cards(lab: Lab) -> None:
     # Shift+Enter is still the notebook's.
     lab.page.keyboard.press("Shift+Enter")
     lab.page.wait_for_function(f"{active.replace('() =>', '() => 2 ===')}")
+    assert lab.console_errors == []
+
+
+def test_what_has_the_keyboard_keeps_it_while_the_program_changes(lab: Lab) -> None:
+    card = opened(lab, SUMS).cell(1).locator(".tl-card")
+    chosen = card.locator(".tl-chosen")
+
+    def program_changes(control: Locator, title: str) -> None:
+        before = chosen.text_content() or ""
+        control.focus()
+        lab.page.keyboard.press("]")
+        expect(chosen).not_to_have_text(before)
+        expect(visible(card, title).first).to_contain_text(f"program ({number(chosen)}, 0, 0)")
+        expect(control).to_be_focused()
+
+    card.get_by_role("tab", name="Steps").click()
+    lab.page.keyboard.press("]")
+    steps = card.locator(".tl-steps")
+    steps.get_by_role("slider", name="step").fill("6")
+    heatmap = steps.locator(".tl-overlay")
+    controls = (
+        *(steps.get_by_role("button", name=name) for name in ("forward", "back", "row")),
+        *(steps.get_by_role("slider", name=name) for name in ("step", "program")),
+        *(steps.get_by_role("region"), heatmap),
+    )
+    for control in controls:
+        program_changes(control, ".tl-steps .tl-title")
+    card.get_by_role("tab", name="Values").click()
+    card.get_by_label("what to show").select_option(label="total · line 11")
+    for control in (card.locator(".tl-variable .tl-overlay"), card.locator(".tl-variable").get_by_label("program")):
+        program_changes(control, ".tl-variable .tl-told")
+    assert lab.console_errors == []
+
+
+def number(chosen: Locator) -> str:
+    """The first place of the picked program."""
+    found = re.search(r"\((\d+)", chosen.text_content() or "")
+    assert found
+    return found[1]
+
+
+def test_the_keys_of_a_view_work_from_its_tab(lab: Lab) -> None:
+    card = opened(lab, SUMS).cell(1).locator(".tl-card")
+    tab = card.get_by_role("tab", name="Steps")
+    tab.click()
+    slider = card.locator(".tl-steps").get_by_role("slider", name="step")
+    slider.fill("3")
+    tab.focus()
+    lab.page.keyboard.press(".")
+    expect(slider).to_have_value("4")
+    lab.page.keyboard.press(",")
+    expect(slider).to_have_value("3")
+    for program in range(2):
+        lab.page.keyboard.press("]")
+        expect(visible(card, ".tl-steps .tl-title").first).to_contain_text(f"program ({program}, 0, 0)")
+    expect(tab).to_be_focused()
+    lab.page.keyboard.press(".")
+    expect(slider).to_have_value("4")
+    # What has no like in the next picture leaves the keyboard to the tab.
+    slider.fill("6")
+    card.locator(".tl-steps .tl-overlay").focus()
+    lab.page.keyboard.press(".")
+    expect(tab).to_be_focused()
+    lab.page.keyboard.press(",")
+    expect(slider).to_have_value("6")
     assert lab.console_errors == []
 
 

@@ -10,7 +10,8 @@ import { tr } from "./localization.js";
 /**
  * @typedef {import("./selection.js").Selection} Selection
  * @typedef {import("./scenes.js").Scene} Scene
- * @typedef {{node: HTMLElement, draw: () => void, stop?: () => void}} Part
+ * @typedef {{node: HTMLElement, draw: () => void, stop?: () => void, onkeydown?: (event: KeyboardEvent) => void}} Part
+ * `onkeydown` takes the keys that work anywhere in it, which its tab hands on
  * @typedef {{
  *   ask: import("./supply.js").Supply,
  *   has: (name: string) => boolean,
@@ -86,6 +87,7 @@ export function partOf({ name, window: wide }, selection, context) {
       request();
       if (part === before) part?.draw();
     },
+    onkeydown: (event) => part?.onkeydown?.(event),
     stop() {
       wanted = null;
       stop();
@@ -184,6 +186,7 @@ function menuOf(items, selection, context, start, onpick) {
     shown: () => shown,
     show,
     draw: () => (part ? part.draw() : show(shown)),
+    onkeydown: (event) => part?.onkeydown?.(event),
     stop: () => part?.stop?.(),
   };
 }

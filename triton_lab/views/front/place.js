@@ -128,26 +128,3 @@ export function placeWords(place, scene, callProgram) {
   const told = [tab, first, program == null ? "" : callProgram(program, scene.grid), line == null ? "" : tr("line {number}", { number: line })];
   return told.filter(Boolean).join(" · ");
 }
-
-/** @param {Element} root @param {string} name */
-const controlsCalled = (root, name) => [...root.querySelectorAll("input, select, button, [tabindex]")].filter((one) => controlName(one) === name);
-
-/** @param {Element} control */
-const controlName = (control) => `${control.tagName} ${control.getAttribute("aria-label") ?? control.textContent}`;
-
-/** Write down which control has the keyboard, if one of a picture's that is taken out has. @param {Place} place @param {Element} root */
-export function noteKeyboard(place, root) {
-  const held = document.activeElement;
-  if (!held || !root.contains(held)) return void delete place.keyboard;
-  const name = controlName(held);
-  place.keyboard = { name, rank: controlsCalled(root, name).indexOf(held) };
-}
-
-/** Give its like in the picture that comes instead the keyboard, unless something else has it by now. @param {Place} place @param {Element} root */
-export function keyboardAgain(place, root) {
-  const { keyboard } = place;
-  delete place.keyboard;
-  if (!keyboard || (document.activeElement && document.activeElement !== document.body)) return;
-  const like = controlsCalled(root, keyboard.name)[keyboard.rank];
-  if (like instanceof HTMLElement) like.focus({ preventScroll: true });
-}

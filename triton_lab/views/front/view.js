@@ -2,10 +2,10 @@
 
 import { make } from "./drawing/dom.js";
 import { onThemeChange, themeOf } from "./drawing/theme.js";
+import { keepKeyboard, keyboardAgain, noteKeyboard } from "./focus.js";
 import { KINDS } from "./kinds.js";
 import { keepKeys } from "./keys.js";
 import { wordsOf } from "./part.js";
-import { keyboardAgain, noteKeyboard } from "./place.js";
 import { createSupply } from "./supply.js";
 import { catalogueInUse, inLanguage, keepLanguage, tr } from "./localization.js";
 
@@ -97,12 +97,14 @@ function shown(scene, place, selection, model = null, wary = false, open = {}, l
   if (!root.isConnected) attached.observe(root);
   const stop = onThemeChange(again);
   const release = keepKeys(root);
+  const letGo = keepKeyboard(root);
   keyboardAgain(open, root);
   return () => {
     noteKeyboard(open, root);
     attached.disconnect();
     stop();
     release();
+    letGo();
     supply.stop();
     part?.stop?.();
     root.remove();

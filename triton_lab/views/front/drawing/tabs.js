@@ -1,9 +1,9 @@
-/** Tabs; a tab's content is made when it is first shown. Arrow keys move between them. */
+/** Tabs; a tab's content is made when it is first shown. Arrow keys move between them, others are the content's. */
 
 import { emptyCanvases, make } from "./dom.js";
 import { explain, explanationOf } from "./explained.js";
 
-/** @typedef {{node: HTMLElement, draw: () => void, stop?: () => void}} Shown */
+/** @typedef {{node: HTMLElement, draw: () => void, stop?: () => void, onkeydown?: (event: KeyboardEvent) => void}} Shown */
 
 /**
  * @param {{name: string, make: () => Shown}[]} tabs
@@ -37,10 +37,11 @@ export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
     onpick(number);
     show(number);
   };
+  const toShown = (/** @type {KeyboardEvent} */ event) => parts[shown]?.onkeydown?.(event);
   /** @param {KeyboardEvent} event */
   const onkeydown = (event) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (!step) return;
+    if (!step) return toShown(event);
     pick((shown + step + tabs.length) % tabs.length);
     buttons[shown].focus();
     event.preventDefault();
@@ -52,6 +53,7 @@ export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
     node: make("div", {}, tabs.length > 1 ? list : "", place),
     show,
     shown: () => shown,
+    onkeydown: toShown,
     draw() {
       ready = true;
       parts[shown]?.draw();

@@ -14,7 +14,7 @@ import { tr } from "../localization.js";
  * @param {import("../scenes.js").StepsScene} scene
  * @param {import("../selection.js").Selection} selection
  * @param {Pick<import("../part.js").Context, "linked">} context
- * @returns {{node: HTMLElement, draw: () => void}}
+ * @returns {import("../part.js").Part}
  */
 export function stepsOf(scene, selection, { linked } = {}) {
   const { steps } = scene;
@@ -86,7 +86,6 @@ export function stepsOf(scene, selection, { linked } = {}) {
     seen = at;
     const now = alive();
     if (watched !== null && !now.has(watched)) watched = null;
-    const held = body.contains(document.activeElement) ? document.activeElement?.textContent : null;
     body.replaceChildren(...[...now].map(([name, k]) => {
       const look = make("button", {
         type: "button", class: "tl-watch", "aria-pressed": String(name === watched),
@@ -100,8 +99,6 @@ export function stepsOf(scene, selection, { linked } = {}) {
         make("td", {}, String(steps[k].line ?? "")), make("td", {}, steps[k].value),
       );
     }));
-    // The keyboard stays where it was.
-    if (held) [...body.querySelectorAll("button")].find((button) => button.textContent === held)?.focus();
     const shown = watched === null ? step : steps[now.get(watched) ?? at];
     status.textContent = "";
     if (!shown.block) {
@@ -139,7 +136,7 @@ export function stepsOf(scene, selection, { linked } = {}) {
     make("div", { class: "tl-row" }, make("div", { class: "tl-beside" }, source, goesOn(source, tr("The source"))), make("div", {}, place, table)),
     status, make("div", { class: "tl-note" }, tr("The keys , and . go a step back and forward. Click a variable to keep watching it.")),
   );
-  return { node, draw: update };
+  return { node, draw: update, onkeydown };
 }
 
 /** What an editor says of variables, in words. @param {import("../scenes.js").AssignedScene} scene @returns {import("../part.js").Part} */

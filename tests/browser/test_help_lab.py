@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
@@ -20,6 +21,12 @@ def wrong(x_ptr):
     x = tl.lod(x_ptr)
     tl.store(x_ptr, x)
 wrong[(1,)](torch.zeros(1))"""
+DEFINED = """%%triton cpu
+@triton.jit
+def apart(x_ptr):
+    x = tl.lod(x_ptr)
+    tl.store(x_ptr, x)"""
+LAUNCHED = "%%triton cpu\napart[(1,)](torch.zeros(1))"
 WHOLE = WRONG.replace("%%triton cpu", "%%triton\nimport torch, triton, triton.language as tl")
 MARK, GO = ".cm-lintRange-error", ".triton-lab-place button"
 # Resolves once the active cell has run in a kernel that had not restarted when it was run.
@@ -27,6 +34,11 @@ _RESTART_AND_RUN = """() => {
   const { sessionContext } = window.jupyterapp.shell.currentWidget;
   const restarted = sessionContext.session.kernel.restart();
   return Promise.all([restarted, window.jupyterapp.commands.execute('notebook:run-cell')]);
+}"""
+# Where the caret is in the active cell: line and column, counted from 0.
+_CARET = """() => {
+  const { line, column } = window.jupyterapp.shell.currentWidget.content.activeCell.editor.getCursorPosition();
+  return [line, column];
 }"""
 ASKED_MS = 4000
 
@@ -104,12 +116,48 @@ def test_the_first_error_of_a_new_notebook_is_marked(lab: Lab) -> None:
     notebook = lab.open("new.ipynb")
     notebook.write(0, WHOLE)
     notebook.run(0)
-    expect(notebook.cell(0).locator(GO)).to_have_count(1)
+    expect(notebook.cell(0).locator(GO)).to_be_visible()
     expect(notebook.cell(0).locator(MARK)).to_have_text("tl.lod")
     # A kernel that restarts has forgotten who is there, and is not idle before it runs the cell.
     page.evaluate(_RESTART_AND_RUN)
-    expect(notebook.cell(0).locator(GO)).to_have_count(1)
+    expect(notebook.cell(0).locator(GO)).to_be_visible()
     expect(notebook.cell(0).locator(MARK)).to_have_text("tl.lod")
+    assert lab.console_errors == []
+
+
+def caret(page: Page) -> tuple[int, int]:
+    """The line and the column of the caret in the active cell, counted from 0."""
+    line, column = page.evaluate(_CARET)
+    return line, column
+
+
+def test_the_way_to_an_error_follows_its_line(lab: Lab) -> None:
+    page = lab.page
+    write(lab, "follow.ipynb", "import torch, triton, triton.language as tl", WRONG, DEFINED, LAUNCHED)
+    notebook = lab.open("follow.ipynb")
+    for cell in range(4):
+        notebook.run(cell)
+    for kernel, launch in ((1, 1), (2, 3)):
+        go, mark = notebook.cell(launch).locator(GO), notebook.cell(kernel).locator(MARK)
+        expect(mark).to_have_text("tl.lod")
+        go.click()
+        expect(notebook.cell(kernel).locator(".cm-content")).to_be_focused()
+        assert caret(page) == (3, 8)
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Home")
+        page.keyboard.press("Enter")
+        expect(mark).to_have_text("tl.lod")
+        go.click()
+        expect(notebook.cell(kernel).locator(".cm-content")).to_be_focused()
+        assert caret(page) == (4, 8)
+        expect(go).to_have_accessible_name(re.compile(r"line 5\b"))
+        # What somebody works at may compile now.
+        page.keyboard.type("x")
+        expect(go).to_be_hidden()
+        expect(mark).to_have_count(0)
+        page.keyboard.press("Backspace")
+        expect(go).to_be_visible()
+        expect(mark).to_have_text("tl.lod")
     assert lab.console_errors == []
 
 

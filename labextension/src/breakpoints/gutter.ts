@@ -3,11 +3,12 @@
  * condition. They move with their lines.
  */
 
-import { MapMode, RangeSet, StateEffect, StateField } from '@codemirror/state';
+import { RangeSet, StateEffect, StateField } from '@codemirror/state';
 import type { EditorState, Extension, Transaction } from '@codemirror/state';
 import { EditorView, GutterMarker, gutter, keymap } from '@codemirror/view';
 
 import { tr } from '../../../triton_lab/views/front/localization.js';
+import { lineAfter } from '../lines.ts';
 import { magicLine } from '../magic.ts';
 
 /** A breakpoint; `line` counts from 1, and a condition is "" or as the debugger reads it. */
@@ -69,30 +70,12 @@ const field = StateField.define<RangeSet<GutterMarker>>({
   }
 });
 
-/**
- * The breakpoints after an edit. Two lines that become one keep one; one whose line is deleted goes to the line that
- * follows, unless the edit puts its text elsewhere, as one that moves a line does.
- */
-function moved(dots: RangeSet<GutterMarker>, { changes, startState, state }: Transaction): IBreakpoint[] {
-  const found: IBreakpoint[] = [];
-  for (const { line, condition } of listed(dots, startState)) {
-    const { from, text } = startState.doc.line(line);
-    const isThere = (at: number) => state.doc.line(at).text.trim() === text.trim();
-    const place = changes.mapPos(from, 1, MapMode.TrackDel);
-    const mapped = place === null ? 0 : state.doc.lineAt(place).number;
-    let now = 0;
-    if (text.trim() && !(mapped && isThere(mapped))) {
-      changes.iterChangedRanges((_from, _to, first, last) => {
-        for (let at = state.doc.lineAt(first).number; !now && at <= state.doc.lineAt(last).number; at++) {
-          now = isThere(at) ? at : 0;
-        }
-      });
-    }
-    if (now || mapped) {
-      found.push({ line: now || mapped, condition });
-    }
-  }
-  return found;
+/** The breakpoints after an edit. Two lines that become one keep one; one whose line is deleted is gone. */
+function moved(dots: RangeSet<GutterMarker>, edit: Transaction): IBreakpoint[] {
+  return listed(dots, edit.startState).flatMap(({ line, condition }) => {
+    const now = lineAfter(line, edit.startState.doc.line(line).text, edit);
+    return now === null ? [] : [{ line: now, condition }];
+  });
 }
 
 function listed(dots: RangeSet<GutterMarker>, state: EditorState): IBreakpoint[] {

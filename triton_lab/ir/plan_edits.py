@@ -102,7 +102,7 @@ def exchanged(one: int, two: int) -> Edit:
 
 def with_operand(position: int, number: int) -> Edit:
     """The operation with another value at ``position``, which must be visible there."""
-    return lambda editor, op: [replace(op, operands=_put(op.operands, position, number))]
+    return lambda editor, op: [replace(op, operands=put(op.operands, position, number))]
 
 
 def with_constant(position: int, value: float) -> Edit:
@@ -110,7 +110,7 @@ def with_constant(position: int, value: float) -> Edit:
 
     def edit(editor: Editor, op: Op) -> Sequence[Op]:
         made = editor.constant(op, value, editor.type(op.operands[position]))
-        return [made, replace(op, operands=_put(op.operands, position, made.results[0]))]
+        return [made, replace(op, operands=put(op.operands, position, made.results[0]))]
 
     return edit
 
@@ -123,7 +123,7 @@ def with_computed(
     def edit(editor: Editor, op: Op) -> Sequence[Op]:
         number = op.operands[position]
         made = _applied(editor, op, number, name, attributes, other)
-        return [*made, replace(op, operands=_put(op.operands, position, made[-1].results[0]))]
+        return [*made, replace(op, operands=put(op.operands, position, made[-1].results[0]))]
 
     return edit
 
@@ -150,5 +150,6 @@ def _applied(
     return [constant, editor.op(near, name, (number, constant.results[0]), type, attributes)]
 
 
-def _put(operands: tuple[int, ...], position: int, number: int) -> tuple[int, ...]:
+def put(operands: Sequence[int], position: int, number: int) -> tuple[int, ...]:
+    """The operands with another value at ``position``."""
     return (*operands[:position], number, *operands[position + 1 :])

@@ -84,7 +84,7 @@ def products() -> Iterator[Slip]:
     for how, cause, switch in (
         ("pid_m for pid_n", "a program id along another axis", "program_id(1) instead of program_id(0)"),
         ("= for +=", "a loop that overwrites", "total added up"),
-        ("pointer that stays", "a pointer that a loop does not advance", "b_ptr 512 elements further"),
+        ("pointer that stays", "a pointer that a loop does not advance", "b_ptr a block further"),
         ("N for M in the mask", "a wrong value", "M instead of N"),
         ("floored grid", "the number of programs", "the grid (4, 2) instead of (3, 2)"),
         ("M and N in the wrong order", "the order of the arguments", "M and N exchanged"),

@@ -65,3 +65,26 @@ def test_what_is_not_carried_on_is_named(kernel, told: str) -> None:
     launch = recorded(lambda: kernel[(5,)](x, torch.empty_like(x), 48, BLOCK=16))
     causes = lab.compare(launch, {"out_ptr": right}).causes()
     assert is_named(causes.cause, f"so_far = {told}", kernel.starting_line_number + 6)
+
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, K, N, T: tl.constexpr):
+    m, k = tl.arange(0, T), tl.arange(0, T)
+    a_at = a_ptr + m[:, None] * K + k[None, :]
+    b_at = b_ptr + k[:, None] * N + m[None, :]
+    total = tl.zeros((T, T), tl.float32)
+    left = K
+    while left > 0:
+        a = tl.load(a_at, mask=k[None, :] < left, other=0.0)
+        b = tl.load(b_at, mask=(k[:, None] < left) & (m[None, :] < N), other=0.0)  # SLIP: it stays
+        total += tl.dot(a, b, input_precision="ieee")
+        a_at += T
+        left -= T
+    tl.store(c_ptr + m[:, None] * N + m[None, :], total, mask=m[None, :] < N)
+
+
+def test_a_pointer_that_a_while_loop_does_not_move_is_named() -> None:
+    a, b = randn(16, 40), randn(40, 13, seed=1)
+    launch = recorded(lambda: product[(1,)](a, b, torch.empty(16, 13), 40, 13, T=16))
+    causes = lab.compare(launch, {"c_ptr": a @ b}).causes()
+    assert is_named(causes.cause, "b_ptr a block further along axis 0", product.starting_line_number + 9)

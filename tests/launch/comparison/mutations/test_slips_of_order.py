@@ -36,6 +36,21 @@ def bell(x_ptr, out_ptr, width, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def kept_late(x_ptr, z_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i) + tl.load(z_ptr + i)
+    tl.store(out_ptr + i, tl.where(x > 0, x, 0.0))
+
+
+@triton.jit
+def kept_early(x_ptr, z_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    x = tl.where(x > 0, x, 0.0)
+    tl.store(out_ptr + i, x + tl.load(z_ptr + i))
+
+
+@triton.jit
 def shifted(x_ptr, bias_ptr, out_ptr, scale, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     x, bias = tl.load(x_ptr + i), tl.load(bias_ptr + i)
@@ -153,6 +168,8 @@ def grouped(x: torch.Tensor, keys: torch.Tensor, how: str, start: float) -> torc
 CASES: list[tuple[Any, Callable[[], object], dict[str, torch.Tensor], str, int]] = [
     (gated, lambda: gated[(1,)](X, Z, D, X * 0, 64, BLOCK=64), {"out_ptr": (X + D) * Z * Z.sigmoid()}, "order", 4),
     (bell, lambda: bell[(1,)](X, X * 0, 1.7, BLOCK=64), {"out_ptr": X * X / (2 * 1.7 * 1.7)}, "order", 4),
+    (kept_late, lambda: kept_late[(1,)](X, Z, X * 0, BLOCK=64), {"out_ptr": X.clamp(min=0) + Z}, "order", 4),
+    (kept_early, lambda: kept_early[(1,)](X, Z, X * 0, BLOCK=64), {"out_ptr": (X + Z).clamp(min=0)}, "order", 5),
     (shifted, lambda: shifted[(1,)](X, Z, X * 0, 2.5, BLOCK=64), {"out_ptr": X * 2.5 + Z}, "order", 4),
     (
         bins_of,

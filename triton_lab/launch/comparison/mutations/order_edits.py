@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from triton_lab.ir import Op, traits
-from triton_lab.ir.plan_edits import Edit, Editor, renamed
+from triton_lab.ir.plan_edits import Edit, Editor, put, renamed
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.numerics import Switch
@@ -28,6 +28,7 @@ class OrderEdits(KernelScope):
         yield from self._fractions()
         yield from self._other_summands()
         yield from self._casts_later()
+        yield from self._choices()
 
     def _with_those_before(self, op: Op, k: int) -> Iterator[Switch]:
         """Steps before the operand ``k`` done after ``op``: several if they are of one group, as factors are."""
@@ -133,6 +134,74 @@ class OrderEdits(KernelScope):
                     alike = rounds is not None and len(rounds.operands) == 1 and self._is_step(rounds)
                     edit = _before_cast(k, cast, rounds if alike else None)
                     yield switch_of(title, _("the order of steps"), op, edit)
+
+    def _choices(self) -> Iterator[Switch]:
+        """A number that is kept where it is, say, above zero, before or after the step that gives or takes it."""
+        for choice in self.own:
+            if choice.name != "arith.select":
+                continue
+            condition = self.made.get(choice.operands[0])
+            for k in (1, 2):
+                number = choice.operands[k]
+                if condition is None or traits.of(condition.name).kind is not Kind.COMPARES:
+                    continue
+                if number not in condition.operands:
+                    continue
+                kept = _Kept(choice, k, condition, condition.operands.index(number))
+                inner = self.made.get(number)
+                if inner is not None and self._is_step(inner) and inner.index not in self.library:
+                    for m in range(len(inner.operands)):
+                        yield self._in_turn(inner, choice, choice, kept.before(inner, m))
+                for op, m in self.users[choice.results[0]]:
+                    if self._is_step(op) and op.index not in self.library:
+                        yield self._in_turn(choice, op, op, kept.after(m))
+
+    def _in_turn(self, first: Op, second: Op, edited: Op, edit: Edit) -> Switch:
+        one, two = (traits.of(op.name).symbol or "tl.where" for op in (first, second))
+        title = _("{one} after {two} and not before it{of}{lines_of}").format(
+            one=one, two=two, of="", lines_of=self.where(edited)
+        )
+        return switch_of(title, _("the order of steps"), edited, edit)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A ``choice`` whose operand ``k`` is also operand ``j`` of its ``condition``."""
+
+    choice: Op
+    k: int
+    condition: Op
+    j: int
+
+    def of(self, editor: Editor, near: Op, number: int) -> tuple[Op, tuple[int, ...]]:
+        """The condition of another number, and the operands of its choice."""
+        type = editor.type(self.condition.results[0])
+        taken = put(self.condition.operands, self.j, number)
+        condition = editor.op(near, self.condition.name, taken, type, self.condition.attributes)
+        return condition, (*condition.results, *put(self.choice.operands, self.k, number)[1:])
+
+    def before(self, inner: Op, m: int) -> Edit:
+        """The choice of what ``inner`` takes as its operand ``m``, then that step."""
+
+        def edit(editor: Editor, op: Op) -> Sequence[Op]:
+            condition, operands = self.of(editor, op, inner.operands[m])
+            chosen = editor.op(op, op.name, operands, editor.type(op.results[0]), op.attributes)
+            last = put(inner.operands, m, chosen.results[0])
+            return [condition, chosen, replace(op, name=inner.name, operands=last, attributes=inner.attributes)]
+
+        return edit
+
+    def after(self, m: int) -> Edit:
+        """A step whose operand ``m`` is what is chosen, then the choice of what it gives."""
+
+        def edit(editor: Editor, op: Op) -> Sequence[Op]:
+            taken = put(op.operands, m, self.choice.operands[self.k])
+            step = editor.op(op, op.name, taken, editor.type(op.results[0]), op.attributes)
+            condition, operands = self.of(editor, op, step.results[0])
+            last = replace(op, name=self.choice.name, operands=operands, attributes=self.choice.attributes)
+            return [step, condition, last]
+
+        return edit
 
 
 _OF_FLOATS = {"+": "arith.addf", "-": "arith.subf", "*": "arith.mulf"}

@@ -17,6 +17,7 @@ from triton_lab.interpreter.memory_regions import Reachable
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
+from triton_lab.ir.value_flow import LOOPS
 from triton_lab.launch.comparison.interpreter_changes import REDIRECTED, ChangedAccess, Layers, changed, redirected
 from triton_lab.launch.comparison.mutations.ir_query import indices, lines_of, ops_of
 from triton_lab.launch.comparison.numerics import Switch
@@ -71,53 +72,66 @@ def _exchanging(
 
 
 def steps(launch: Launch) -> Iterator[Switch]:
-    """Switches for loads at the same address in each iteration of a loop: they move by a block each time."""
-    inside = {op.index: op for loop in ops_of(launch, "scf.for") for op in loop.walk() if op.name == "tt.load"}
+    """Switches for loads at one address in all iterations of a loop: they move by a block each time, or by rows."""
+    loops = ops_of(launch, *LOOPS)
+    inside = {op.index: op for loop in loops for op in loop.walk() if op.name == "tt.load"}
+    cause = _("a pointer that a loop does not advance")
     for one in launch.done:
         argument = None if one.argument is None else launch.argument(one.argument)
-        if one.op not in inside or argument is None or argument.kind != "tensor":
+        block = _still(one) if one.op in inside else None
+        if block is None or argument is None or argument.kind != "tensor":
             continue
-        op = inside[one.op]
-        for further in _further(one, {stride * argument.itemsize for stride in argument.strides if stride > 1}):
+        op, where = inside[one.op], lines_of(launch, inside[one.op])
+        for axis in _moving(block):
+            name = _("{name} a block further along axis {axis} in each iteration{lines_of}").format(
+                name=argument.name, axis=axis, lines_of=where
+            )
+            yield Switch(name, cause, redirects=(_stepping(op, axis=axis),), ops=indices([op]))
+        rows = sorted({stride * argument.itemsize for stride in argument.strides if stride > 1})
+        own = {block.shape[axis] * block.strides[axis] for axis in _moving(block)}
+        blocks = [extent * row for row in rows for extent in block.shape if extent > 1]
+        for further in dict.fromkeys(each for each in (*rows, *blocks) if each not in own):
             places = messages.count(abs(further) // argument.itemsize, "element")
             name = _("{name} {places} further in each iteration{lines_of}").format(
-                name=argument.name, places=places, lines_of=lines_of(launch, op)
+                name=argument.name, places=places, lines_of=where
             )
-            cause = _("a pointer that a loop does not advance")
             yield Switch(name, cause, redirects=(_stepping(op, further),), ops=indices([op]))
 
 
-def _further(one: Access, rows: set[int]) -> list[int]:
-    """The steps in bytes by which a block could move on; none unless it is always at the same address, several times.
-
-    The steps are the block's extent along each axis, one of the tensor's ``rows``, or a block of rows.
-    """
+def _still(one: Access) -> AffineBlock | None:
+    """The block of a load that is always at the same address, several times; None for any other."""
     pointers = [event.pointer for event in one.events]
     first = pointers[0] if len(pointers) > 1 else None
     if not isinstance(first, AffineBlock):
-        return []
+        return None
     for event, pointer in zip(one.events, pointers, strict=True):
         same = np.array_equal(event.programs, one.events[0].programs)
         if not same or not isinstance(pointer, AffineBlock) or not np.array_equal(pointer.base, first.base):
-            return []
-    pairs = zip(reversed(first.shape), reversed(first.strides), strict=True)
-    own = [extent * stride for extent, stride in pairs if stride and extent > 1]
-    blocks = [extent * row for row in sorted(rows) for extent in first.shape if extent > 1]
-    return list(dict.fromkeys([*own, *sorted(rows), *blocks]))
+            return None
+    return first
 
 
-def _stepping(which: Op, further: int) -> Layers:
+def _moving(block: AffineBlock) -> list[int]:
+    """The axes along which a block has several places, the last one first."""
+    return [axis for axis in reversed(range(len(block.shape))) if block.strides[axis] and block.shape[axis] > 1]
+
+
+def _stepping(which: Op, further: int = 0, axis: int | None = None) -> Layers:
+    """A load that moves ``further`` bytes each time, or by its block's extent along an ``axis``."""
+
     def layer(inner: Implementation) -> Implementation:
         turns: dict[int, int] = defaultdict(int)  # by program, anew for each run
 
         def load(frame: Frame, op: Op, *operands: Value, touch: ChangedAccess | None = None) -> Value:
             touch = touch or ChangedAccess.of(op, operands)
-            if op.index != which.index or not isinstance(touch.where, AffineBlock):
+            block = touch.where
+            if op.index != which.index or not isinstance(block, AffineBlock):
                 return inner(frame, op, *operands, touch=touch)  # type: ignore[no-any-return]
             by = np.array([turns[program] for program in frame.programs.tolist()], np.int64)
             for program in frame.programs.tolist():
                 turns[program] += 1
-            where = AffineBlock(touch.where.base + by * further, touch.where.strides, touch.where.shape)
+            step = further if axis is None else block.shape[axis] * block.strides[axis]
+            where = AffineBlock(block.base + by * step, block.strides, block.shape)
             return inner(frame, op, *operands, touch=ChangedAccess(where, touch.mask))  # type: ignore[no-any-return]
 
         return load

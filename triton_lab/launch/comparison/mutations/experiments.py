@@ -20,17 +20,17 @@ from triton_lab.ir import effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import conditions
 from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.matching.fitted_numbers import fitted_constants, fitted_factors
+from triton_lab.launch.comparison.matching.number_matches import matches
 from triton_lab.launch.comparison.mutations import grid_sizes, redirections
 from triton_lab.launch.comparison.mutations.access_edits import AccessEdits
 from triton_lab.launch.comparison.mutations.addressing import addresses
 from triton_lab.launch.comparison.mutations.cast_edits import CastEdits
 from triton_lab.launch.comparison.mutations.condition_edits import ConditionEdits
-from triton_lab.launch.comparison.mutations.fitted_numbers import fitted_constants, fitted_factors
 from triton_lab.launch.comparison.mutations.fold_edits import FoldEdits
 from triton_lab.launch.comparison.mutations.index_edits import IndexEdits
 from triton_lab.launch.comparison.mutations.loop_edits import LoopEdits
 from triton_lab.launch.comparison.mutations.masked_lanes import left_out, masked_off, others
-from triton_lab.launch.comparison.mutations.number_matches import matches
 from triton_lab.launch.comparison.mutations.operand_edits import OperandEdits
 from triton_lab.launch.comparison.mutations.operator_edits import OperatorEdits
 from triton_lab.launch.comparison.mutations.order_edits import OrderEdits

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type
 from triton_lab.launch.comparison.launch_results import read
+from triton_lab.launch.comparison.matching.element_lookup import ElementIndex, loading
 from triton_lab.launch.comparison.mutations.added_operations import may_stand_for
-from triton_lab.launch.comparison.mutations.element_lookup import ElementIndex, loading
 from triton_lab.launch.comparison.mutations.ir_query import constant, unused
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.number_formats import is_float, wide

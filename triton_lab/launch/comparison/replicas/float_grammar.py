@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from triton_lab.ir import traits
-from triton_lab.launch.comparison.mutations.scope_terms import FUNCTIONS
+from triton_lab.launch.comparison.matching.scope_terms import FUNCTIONS
 from triton_lab.launch.comparison.replicas.expression import Expression, applied, chosen, joined, of_number
 from triton_lab.launch.comparison.replicas.scope_leaves import TURNED, ScopeLeaves
 from triton_lab.localization import _

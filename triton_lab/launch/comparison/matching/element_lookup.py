@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, Type, effects
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
+from triton_lab.launch.comparison.matching.scope_terms import Making, ScopeTerm, ScopeTerms, are_distinct
 from triton_lab.launch.comparison.mutations.added_operations import AddedSteps, may_stand_for
 from triton_lab.launch.comparison.mutations.kernel_scope import switch_of
-from triton_lab.launch.comparison.mutations.scope_terms import Making, ScopeTerm, ScopeTerms, are_distinct
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Editor
 from triton_lab.launch.comparison.launch_results import read
+from triton_lab.launch.comparison.matching.value_record import ValueRecord
 from triton_lab.launch.comparison.mutations.added_operations import converted, may_stand_for, spread_reduction
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.comparison.mutations.value_record import ValueRecord
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.recording.replay_error import CannotReplay
 

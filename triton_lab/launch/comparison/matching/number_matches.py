@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.plan_edits import Edit, Editor, with_operand
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison.mutations.element_lookup import loaded, moved_stores
+from triton_lab.launch.comparison.matching.element_lookup import loaded, moved_stores
+from triton_lab.launch.comparison.matching.scope_terms import ScopeTerm, ScopeTerms, functions, pairs
+from triton_lab.launch.comparison.matching.value_record import ValueRecord
+from triton_lab.launch.comparison.matching.wanted_values import Solver, ValuePlace, Wanted, places
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
-from triton_lab.launch.comparison.mutations.scope_terms import ScopeTerm, ScopeTerms, functions, pairs
-from triton_lab.launch.comparison.mutations.value_record import ValueRecord
-from triton_lab.launch.comparison.mutations.wanted_values import Solver, ValuePlace, Wanted, places
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import named_factor, numbers

@@ -21,9 +21,9 @@ from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.plan_edits import Edit, Editor, edited, with_operand
 from triton_lab.launch.comparison.interpreter_changes import on, table_of
+from triton_lab.launch.comparison.matching.value_record import StoredBlock, ValueRecord, stored_by
 from triton_lab.launch.comparison.mutations.ir_query import constant
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
-from triton_lab.launch.comparison.mutations.value_record import StoredBlock, ValueRecord, stored_by
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.recording.watcher import Watcher

@@ -17,6 +17,7 @@ from triton_lab.backend.targets.gpu_timer import Clock
 from triton_lab.backend.targets.loop_and_memory_limits import limits
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Plan, effects
 from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.checks.check_run import watchers
@@ -134,7 +135,7 @@ class LaunchRecorder(Recorder):
             return
         tape.ended(call)
         if len(tape.fresh):
-            self.fresh.written(_written(tape))
+            self.fresh.written(_written(tape, call.executable.plan))
         full = tape.room < self.max_bytes and bool(tape.dropped or kept.missing)
         if full:
             kept.regions = ()
@@ -184,11 +185,11 @@ def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot, t
     return launch
 
 
-def _written(tape: Tape) -> Ranges:
+def _written(tape: Tape, plan: Plan) -> Ranges:
     """The bytes that the launch wrote; all that were unwritten before if accesses were dropped."""
     if tape.dropped:
         return tape.fresh
-    writing = [op for op, (kind, *_rest) in tape.kinds.items() if kind != "load"]
+    writing = {op.index for op in plan.walk() if effects.writes(op)} & tape.events.keys()
     return Ranges.joined(written_bytes(op, tape.events[op], tape.kinds[op][2], tape.shared) for op in writing)
 
 

@@ -137,3 +137,17 @@ def test_what_only_keeps_numbers_small_is_known() -> None:
     found = {one.line for op in scope.ops if op.index in scope.stabilising and (one := scope.line(op)) is not None}
     keeps = [k for k, text in enumerate(launch.source.splitlines()) if "# keeps" in text]
     assert found == {launch.first_line + k for k in keeps}
+
+
+@triton.jit
+def turned_tiles(x_ptr, y_ptr, M, N, B: tl.constexpr):
+    m, n = tl.program_id(0) * B + tl.arange(0, B), tl.program_id(1) * B + tl.arange(0, B)
+    tile = tl.load(x_ptr + m[:, None] * N + n[None, :], mask=(m < M)[:, None] & (n < N)[None, :], other=0.0)
+    tl.store(y_ptr + n[:, None] * M + m[None, :], tile, mask=(n < N)[:, None] & (m < M)[None, :])
+
+
+def test_a_block_that_is_not_transposed_is_found() -> None:
+    x = randn(20, 37)
+    launch = recorded(lambda: turned_tiles[(2, 3)](x, torch.zeros(37, 20), 20, 37, B=16))
+    named = [one for one in lab.compare(launch, {"y_ptr": x.t()}).causes().experiments if one.names_it]
+    assert split_at_lines(named[0].name) == ("tile transposed", [line(launch, "tl.store(y_ptr")])

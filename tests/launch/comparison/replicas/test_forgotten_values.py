@@ -192,3 +192,22 @@ def test_it_is_named_with_its_line(kernel, run, lines, names, monkeypatch: pytes
     }
     assert told and told <= lines, causes.cause
     assert names <= set(re.findall(r"\w+", causes.cause)), causes.cause
+
+
+@triton.jit
+def trailing_sum(x_ptr, out_ptr, n, window, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    i, w = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), tl.arange(0, WIDE)
+    at = i[:, None] - w[None, :]
+    inside = (at >= 0) & (i < n)[:, None]
+    x = tl.load(x_ptr + at, mask=inside, other=0.0)
+    tl.store(out_ptr + i, tl.sum(x, axis=1) / window, mask=i < n)
+
+
+def test_a_copy_that_leaves_out_what_was_right_does_not_fit() -> None:
+    """The first elements are right: a mask that keeps only these would fit, and many do."""
+    x = randn(41)
+    padded = torch.nn.functional.pad(x, (4, 0))
+    right = padded.unfold(0, 5, 1).sum(1) / 5
+    launch = recorded(lambda: trailing_sum[(3,)](x, torch.zeros(41), 41, 5, BLOCK=16, WIDE=8))
+    causes = lab.compare(launch, {"out_ptr": right}).causes()
+    assert "w[None, :] < window" in causes.cause, causes.cause

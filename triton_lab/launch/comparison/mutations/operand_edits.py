@@ -232,15 +232,17 @@ class OperandEdits(KernelScope):
                         name=self.called(op.operands[0]), lines_of=self.where(op)
                     )
                     yield switch_of(title, _("the axis along which a row or a column is spread"), op, transposed)
-            if op.name == "tt.dot":
-                for k in (0, 1):
-                    shape = self.type(op.operands[k]).shape
-                    if len(shape) == 2 and shape[0] == shape[1]:
-                        title = _("{name} transposed{lines_of}").format(
-                            name=self.called(op.operands[k]), lines_of=self.where(op)
-                        )
-                        edit = with_computed(k, "tt.trans", {"order": [1, 0]})
-                        yield switch_of(title, _("an operand of tl.dot that is transposed"), op, edit)
+            stored = effects.operands_of(op).value if op in self.stores else None
+            cause = _("an operand of tl.dot that is transposed")
+            if stored is not None:
+                cause = _("a block that is stored and not transposed")
+            for k in (0, 1) if op.name == "tt.dot" else [stored] if stored is not None else ():
+                shape = self.type(op.operands[k]).shape
+                if len(shape) == 2 and shape[0] == shape[1]:
+                    title = _("{name} transposed{lines_of}").format(
+                        name=self.called(op.operands[k]), lines_of=self.where(op)
+                    )
+                    yield switch_of(title, cause, op, with_computed(k, "tt.trans", {"order": [1, 0]}))
 
 
 def _is_usual(value: float) -> bool:

@@ -76,7 +76,9 @@ class StoreJudge(Watcher):
     def fitting(self) -> Array:
         """How much each copy stores of what was expected, where the kernel as it is does not, or stores elsewhere.
 
-        None of a copy that stores anything else.
+        None of a copy that stores anything else, or less than the kernel stores rightly: it leaves out what was wrong,
+        and with it what was right.
         """
         apart = (self._bad[0] > 0) | (self._stored != self._stored[0])
-        return np.where((self._bad == 0) & apart, self._stored, 0)
+        fits = (self._bad == 0) & apart & (self._stored >= self._stored[0] - self._bad[0])
+        return np.where(fits, self._stored, 0)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from triton_lab.backend.source.kernel_source import KernelSource
+from triton_lab.backend.source.kernel_source import KernelSource, is_tritons
 from triton_lab.interpreter.bound_plan import Executable
-from triton_lab.ir import Op
+from triton_lab.ir import Location, Op
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,20 @@ class SourceLines(Mapping[int, "UserLine | None"]):
 
     @cached_property
     def _calls(self) -> Mapping[tuple[str, int, int], set[tuple[str, int]]]:
-        """The outermost lines that lead to each place: several, if a helper is called on several."""
+        """The outermost lines that lead to each place of a helper: several, if it is called on several."""
         found: dict[tuple[str, int, int], set[tuple[str, int]]] = defaultdict(set)
         for op in self._ops.values():
-            frames = list(op.location.frames()) if op.location is not None else []
+            frames = _own_frames(op)
             if len(frames) > 1:
-                inner, outer = frames[0], frames[-1]
-                found[inner.file, inner.line, inner.column].add((outer.file, outer.line))
+                found[_key(frames[0])].add((frames[-1].file, frames[-1].line))
         return found
 
     def _line(self, op: Op) -> UserLine | None:
-        places = list(self._written.places(op.location))
-        if not places or op.location is None:
+        frames, places = _own_frames(op), list(self._written.places(op.location))
+        if not places:
             return None
         place, call = places[0], places[-1].line if len(places) > 1 else None
-        alone = len(self._calls.get((op.location.file, op.location.line, op.location.column), ())) < 2
+        alone = call is None or len(self._calls[_key(frames[0])]) < 2
         return UserLine(place.line, place.column, tuple(self._written.excerpt(place)), place.file, call, alone)
 
     def __iter__(self) -> Iterator[int]:
@@ -72,3 +71,12 @@ class SourceLines(Mapping[int, "UserLine | None"]):
 
     def __len__(self) -> int:
         return len(self._ops)
+
+
+def _own_frames(op: Op) -> list[Location]:
+    """The frames of an operation outside of Triton's files, the innermost first."""
+    return [] if op.location is None else [one for one in op.location.frames() if not is_tritons(one.file)]
+
+
+def _key(frame: Location) -> tuple[str, int, int]:
+    return frame.file, frame.line, frame.column

@@ -131,6 +131,19 @@ def softmax(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + at, part / tl.sum(part, axis=0), mask=inside)
 
 
+@triton.jit
+def less_a_sum(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * n + tl.arange(0, BLOCK)
+    inside = tl.arange(0, BLOCK) < n
+    x = tl.load(x_ptr + at, mask=inside, other=0.0)
+    tl.store(out_ptr + at, tl.exp(x - tl.sum(x, axis=0)), mask=inside)
+
+
+def test_a_sum_before_an_exponential_is_no_greatest_number() -> None:
+    launch = recorded(lambda: less_a_sum[(4,)](X, Y, torch.zeros(4, 23), 23, BLOCK=32))
+    assert not KernelScope(launch, ["out_ptr"]).stabilising
+
+
 def test_what_only_keeps_numbers_small_is_known() -> None:
     launch = recorded(lambda: softmax[(4,)](X, Y, torch.zeros(4, 23), 23, BLOCK=32))
     scope = KernelScope(launch, ["out_ptr"])

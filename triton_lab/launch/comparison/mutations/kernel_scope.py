@@ -201,8 +201,11 @@ class KernelScope(ValueNames):
         if maker is None or maker.name != "arith.subf":
             return None
         taken = self._last_maker(maker.operands[1])
-        is_greatest = taken is not None and (taken.name in traits.FOLDS or traits.of(taken.name).extreme == 1)
-        return taken if is_greatest else None
+        if taken is None:
+            return None
+        # Of a reduction what combines two elements decides: a sum is no greatest number.
+        ops = [one for one in taken.walk() if one is not taken] if taken.name in traits.FOLDS else [taken]
+        return taken if any(traits.of(one.name).extreme == 1 for one in ops) else None
 
     def _last_maker(self, number: int) -> Op | None:
         """What gives a value; of one that a loop leaves, what gives it in each iteration."""

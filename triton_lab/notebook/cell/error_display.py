@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from triton_lab import messages
-from triton_lab.localization import _, in_english
+from triton_lab.localization import ENGLISH, _, in_english, language
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -211,17 +211,20 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
     if told.advice:
         lines.append(f"  {told.advice}")
     # What MLIR says of operations is of use only if we have no words for it.
-    if said and refusal.kind != VERIFIER and not _is_repeated(said, error):
+    if said and refusal.kind != VERIFIER and not _is_repeated(said, refusal, told):
         says = _("Triton says: {text}").format(text=textwrap.shorten(said, 300, placeholder=" ..."))
         lines.append(f"  \x1b[2m{says}\x1b[22m")
     return "\n".join(lines)
 
 
-def _is_repeated(said: str, error: BaseException) -> bool:
+def _is_repeated(said: str, refusal: Refusal, told: Told) -> bool:
     """Whether our own words for an error contain Triton's, which are English."""
-    with in_english():
-        found = refused(error)
-    return found is not None and said.replace("`", "") in found[1].message.replace("`", "")
+    from triton_lab.notebook.mistakes.mistake_table import explained, unexplained
+
+    if language() != ENGLISH:
+        with in_english():
+            told = explained(refusal) or unexplained(refusal)
+    return said.replace("`", "") in told.message.replace("`", "")
 
 
 def refused(error: BaseException) -> tuple[Refusal, Told] | None:

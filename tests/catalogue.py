@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
@@ -106,9 +106,9 @@ def script_texts() -> Iterator[Text]:
 def for_browser(translation: Catalog) -> dict[str, object]:
     """What the browser gets of a translation: the texts of its scripts, and those that the glossary explains."""
     from triton_lab.views.drawing.glossary import GLOSSARY
-    from triton_lab.views.drawing.heatmap import NOUNS
+    from triton_lab.views.drawing.heatmap import Noun
 
-    own = {each.ids[0] for each in script_texts()} | set(GLOSSARY.values()) | set(NOUNS)
+    own = {each.ids[0] for each in script_texts()} | set(GLOSSARY.values()) | set(get_args(Noun))
     words = {word for key in GLOSSARY for word in key.split(":")}
     found: dict[str, list[str]] = {}
     for message in translation:

@@ -14,7 +14,7 @@ from triton_lab.launch.access import elements_at
 from triton_lab.localization import _
 from triton_lab.views.compiled.compiled_scenes import TrafficScene
 from triton_lab.views.drawing.cell_layout import layout
-from triton_lab.views.drawing.heatmap import Heatmap, buffer
+from triton_lab.views.drawing.heatmap import Heatmap, Noun, buffer
 from triton_lab.views.drawing.value_cells import value_heatmap
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Traffic:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     across: str
-    unit: str
+    unit: Noun
     most: int
     note: str = ""
     down: str = "warps"

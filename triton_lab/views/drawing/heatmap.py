@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +56,7 @@ class Mark:
         return self.text, list(self.runs)
 
 
-NOUNS = ("element", "byte", "unit", "program", "word")  # the browser needs their translations
+Noun = Literal["element", "byte", "unit", "program", "word"]  # the browser needs their translations
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Heatmap:
     groups: npt.NDArray[Any] | None = None  # (classes,): a dark line parts cells of different groups
     rules: tuple[int, int] = (0, 0)  # columns between thin vertical lines, and between strong ones; 0 for none
     marks: Sequence[Mark] = ()
-    noun: str = "element"  # what a position is: one of `NOUNS`
+    noun: Noun = "element"  # what a position is
     counted: tuple[int, int] = (1, 1)  # column k is labelled k times the first, divided by the second: 1, 2 for pairs
 
     @property

@@ -205,3 +205,23 @@ def test_a_launch_that_is_stopped_is_told_with_what_to_do() -> None:
     fault = exercise("relu").judge(relu)
     assert fault is not None and fault.launch is not None
     assert fault.launch.findings[0].hint in fault.lines
+
+
+@triton.jit
+def _rows_shifted(x_ptr, out_ptr, n, AWAY: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = (i * 3 + 5 * tl.program_id(0) * AWAY) % n
+    tl.store(out_ptr + i, tl.load(x_ptr + at, mask=i < n) * 2.0, mask=i < n)
+
+
+def rows_shifted(x: Any) -> Any:
+    out = torch.empty_like(x)
+    n = x.numel()
+    _rows_shifted[(triton.cdiv(n, 16),)](x, out, n, AWAY=1, BLOCK=16)
+    return out
+
+
+def test_without_a_reason_the_inputs_that_decide_are_told() -> None:
+    cases = [case(x=tensor(50)), case(x=tensor(37))]
+    wrong, *others = runs(rows_shifted, lambda x: 2 * x[torch.arange(len(x)) * 3 * len(x) // 7 % len(x)], *cases)
+    assert any(" x[" in line for line in cause_lines(wrong, others))

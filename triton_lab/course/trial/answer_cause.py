@@ -7,11 +7,12 @@ If it does not, the search goes on with the case that refutes it. What holds for
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.course.trial.change_check import (
@@ -25,15 +26,21 @@ from triton_lab.launch.comparison.argument_difference import Compared, chance_bi
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.mutation_search import Search
 from triton_lab.launch.comparison.mutations.ir_query import unused
+from triton_lab.launch.comparison.number_formats import as_array
 from triton_lab.launch.comparison.relations import instead
 from triton_lab.launch.comparison.rerun import may_be_rounding
 from triton_lab.launch.comparison.time_budget import Effort
 from triton_lab.launch.explanation.explanation import explain, told
 from triton_lab.launch.recording.progress_callback import TookTooLong, within
+from triton_lab.launch.reference.dependence import Input
+from triton_lab.launch.reference.dependence_search import wrong_dependence
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
+    import torch
+
     from triton_lab.course.trial.case_run import CaseRun
+    from triton_lab.launch.comparison.comparison_result import Comparison
     from triton_lab.launch.comparison.experiment_results import Causes
 
 _PATIENCE = 3.0  # seconds for a search of the cause; a second one follows if the first one's result is refuted
@@ -79,23 +86,44 @@ def _lines(run: CaseRun, others: Sequence[CaseRun]) -> list[str]:
         related.append(_("Odd: {kernel} does not use {names}.").format(kernel=unlike.launch.kernel, names=names))
     case = CheckedCase.of(run)
     checked = [one for one in map(CheckedCase.of, others) if one is not None]
-    why = _why(unlike.argument, causes, case, checked)
-    if why:
+    found, why = _why(unlike.argument, causes, case, checked)
+    if found:
         return [*related, *why]
-    if related:
-        return related
+    inputs = _dependence(run, comparison)
+    if inputs or why or related:
+        return [*inputs, *related, *why]
     return [_("Odd: {relation}.").format(relation=told(one)) for one in explain(unlike.launch).broken[:1]]
 
 
-def _why(argument: str, causes: Causes, case: CheckedCase | None, others: Sequence[CheckedCase]) -> list[str]:
+def _dependence(run: CaseRun, comparison: Comparison) -> list[str]:
+    """A line on an input's element that decides about a wrong one and must not, or does not and must; or none."""
+    unlike, first = run.unlike, comparison.first
+    if unlike is None or unlike.argument is None or first is None or len(run.launches) != 1:
+        return []
+    number = next(number for number, one in enumerate(run.results) if one is unlike.placed)
+    inputs = [
+        Input(name, run.given[name], placed.address, placed.tensor.stride())
+        for name, placed in run.attempt.tensors.items()
+    ]
+
+    def wanted(changed: Mapping[str, torch.Tensor]) -> NDArray[Any]:
+        return as_array(run.asked.expected({**run.attempt.inputs, **run.given, **changed})[number].tensor)
+
+    found = wrong_dependence(comparison.launch, comparison[unlike.argument], first, inputs, wanted)
+    return [] if found is None else [_("Odd: {relation}.").format(relation=found)]
+
+
+def _why(
+    argument: str, causes: Causes, case: CheckedCase | None, others: Sequence[CheckedCase]
+) -> tuple[bool, list[str]]:
     """The line with the reason why ``argument`` is wrong: that of ``causes`` if it holds in all cases, else that of a
-    search in all of them.
+    search in all of them. Before it, whether no case refutes it.
     """
     changes = _changes(causes)
     if causes.known and (not changes or changes[0].switch is None):
-        return [_("Why: {cause}.").format(cause=causes.cause)]
+        return True, [_("Why: {cause}.").format(cause=causes.cause)]
     if case is None:
-        return [_untried(one) for one in changes[:1]]
+        return bool(changes), [_untried(one) for one in changes[:1]]
     ordered = sorted(others, key=lambda one: (not one.is_wrong, one.launch.seconds))
     with within(2 * _PATIENCE):
         outcomes = [(one, confirmation(one.switch, case, ordered)) for one in changes if one.switch is not None]
@@ -105,8 +133,8 @@ def _why(argument: str, causes: Causes, case: CheckedCase | None, others: Sequen
             found = _searched(case, ordered) or found
     named = [_("Why: {cause}.").format(cause="; ".join(causes.named))] if causes.named else []
     if found is not None:
-        return [*named, _in_words(found, others)]
-    return [*named, *(_near(argument, one) for one in changes[:1] if len(case.results) > 1)]
+        return bool(named) or found.outcome.refuted is None, [*named, _in_words(found, others)]
+    return bool(named), [*named, *(_near(argument, one) for one in changes[:1] if len(case.results) > 1)]
 
 
 def _untried(one: Experiment) -> str:

@@ -107,18 +107,19 @@ def _written(launch: Recorded, was: Mapping[str, Array], found: Mapping[str, Arr
 # --- Expected results -----------------------------------------------------------------------------
 
 
-def expected(launch: Recorded, given: Any, written: Sequence[str]) -> Results:
+def expected(launch: Recorded, given: Any, written: Sequence[str], changed: Mapping[str, Any] | None = None) -> Results:
     """The expected results in ``given`` for the ``written`` arguments.
 
     ``given`` is a dict of tensors by name; a tensor, or a tuple of them, for the written arguments in order; or a
     function, called by `asked`, that returns one of these, or None if it changes its tensors. Raises ValueError if
-    names or shapes do not fit, TypeError if a value is no tensor.
+    names or shapes do not fit, TypeError if a value is no tensor. A function gets the values ``changed`` in the tensors
+    of these names.
     """
     title = _("expected")
     if callable(given) and not hasattr(given, "detach"):
         title = getattr(given, "__name__", _("function"))
         title = _("expected") if title == "<lambda>" else title
-        given = asked(launch, given, written)
+        given = asked(launch, given, written, changed)
     arrays = dict(_named(launch, given, written))
     for name, array in arrays.items():
         shape = launch.argument(name).shape
@@ -168,7 +169,9 @@ def _array(name: str, value: Any) -> Array:
     return array
 
 
-def asked(launch: Recorded, function: Callable[..., Any], written: Sequence[str]) -> Any:
+def asked(
+    launch: Recorded, function: Callable[..., Any], written: Sequence[str], changed: Mapping[str, Any] | None = None
+) -> Any:
     """Call ``function`` with the launch's arguments, tensors as they were before, and return its result.
 
     It is called by name with the arguments that it has parameters for, or with all if it takes ``**others``. Tensors
@@ -176,6 +179,8 @@ def asked(launch: Recorded, function: Callable[..., Any], written: Sequence[str]
     Raises ValueError for parameters that the kernel does not have, and CannotReplay.
     """
     held = torch_tensors(launch)
+    for name, other in (changed or {}).items():
+        held[name].copy_(other)
     values = {**{argument.name: argument.value for argument in launch.arguments}, **held}
     names = _asked_for(launch, function, values)
     result = function(**{name: values[name] for name in names})

@@ -2,5 +2,6 @@
 
 In: a `Launch` and a function that gives its expected result. Out: a `Parting`. Read `reference_trace` (the function's
 values, step by step), `kernel_steps` (the kernel's), `block_search` (a block of a program among the elements of a
-tensor), `parting`, then `parting_search`.
+tensor), `parting`, then `parting_search`. `dependence_search` finds input elements on which a result depends and must
+not, or does not and must (`dependence`): it needs the function's results alone.
 """

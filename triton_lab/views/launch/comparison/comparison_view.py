@@ -115,6 +115,7 @@ class ComparisonView(View):
             first.append(comparison.first.told(comparison.titles))
         if self.tried and comparison.verdict == DIFFERENT:
             first += attempt(self._parting, lambda why: [])
+            first += attempt(self._dependence, lambda why: [])
         if self.tried and comparison.verdict != EQUAL and not self.cause():
             first.append(CausesView(comparison).title())
         reasons = sorted({one.reason for one in comparison if one.count and one.reason})
@@ -124,6 +125,11 @@ class ComparisonView(View):
         """Where the kernel and the function that was compared with part, on one line."""
         parting = self.comparison.parting
         return [] if parting is None else [_("{title}: see comparison.parting").format(title=parting.title())]
+
+    def _dependence(self) -> list[str]:
+        """An input's element that decides about a wrong one and must not, or does not and must; or none."""
+        found = None if self.cause() else self.comparison.dependence
+        return [] if found is None else [str(found)]
 
     @property
     def tried(self) -> bool:

@@ -8,15 +8,14 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from tests.launch.comparison.reported.applications.serving import SERVING
 
 import triton_lab as lab
 from tests.launch.comparison.judgement import compiled
 from tests.launch.comparison.kernels import recorded
+from tests.launch.comparison.reported.applications.serving import SERVING
 from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.geometry import GEOMETRY
 from tests.launch.comparison.reported_slips import Reported, reported
-
 
 OF_FUNCTIONS = [one for one in reported((*ARRAYS, *GEOMETRY, *SERVING)) if one.subject.right is not None]
 
@@ -60,7 +59,7 @@ def test_another_element_is_told_with_the_line_of_its_load(step: int, away: int)
     assert found is not None and found.extra is not None and found.missing is not None
     (at,) = found.index
     assert found.extra.index == ((at * step + away) % 100,) and found.missing.index == (at,)
-    assert found.extra.line == 25
+    assert found.extra.line == taken.fn.__code__.co_firstlineno + 4
 
 
 def test_an_input_along_the_other_axis() -> None:

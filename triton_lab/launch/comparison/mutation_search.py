@@ -7,7 +7,7 @@ named only if both changes together leave nothing that rounding does not explain
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -52,13 +52,17 @@ _SLOW = 0.5
 
 @dataclass(eq=False)
 class Search:
-    """The changes tried on one ``side`` so far; ``plain`` is its unchanged result, with rounding bounds."""
+    """The changes tried on one ``side`` so far; ``plain`` is its unchanged result, with rounding bounds.
+
+    ``suspects`` is that of `Experiments`.
+    """
 
     side: Side
     other: Launch | None
     plain: list[Compared]
     effort: Effort
     coverage: StoreCoverage
+    suspects: Callable[[], Collection[str]] = tuple
     runs: list[tuple[Switch, Experiment, float]] = field(default_factory=list)
     found: list[tuple[Switch, Experiment]] = field(default_factory=list)  # what explains all
     seen: set[tuple[str, frozenset[int]]] = field(default_factory=set)
@@ -87,7 +91,7 @@ class Search:
         """The changes that follow from the kernel."""
         wrong = [one.name for one in self.plain if not one.explained.all()]
         arguments = wrong or [one.name for one in self.plain if one.count]
-        return Experiments(self.side.launch, arguments, self.coverage, self.plain)
+        return Experiments(self.side.launch, arguments, self.coverage, self.plain, self.suspects)
 
     def one_by_one(self, seconds: float) -> Iterator[Experiment]:
         """Try the usual changes alone, up to the first that is the cause; what they do is the start for pairs.

@@ -18,6 +18,7 @@ from triton_lab.ir.fma_contraction import accumulated, contracted
 from triton_lab.ir.plan_edits import Edit, edited
 from triton_lab.launch.comparison.bounds.rounding_rules import APPROXIMATE
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import N_, _, translated
 from triton_lab.providers import provided
 
@@ -63,11 +64,17 @@ class Switch:
     cost: float = 1
 
     def executable(self, launch: Launch) -> Executable:
-        """The plan to run with this switch on. Raises what compiling another text of the kernel raises."""
+        """The plan to run with this switch on.
+
+        Raises what compiling another text of the kernel raises, and CannotReplay if two edits do not go together.
+        """
         if self.source is not None:
             return self.source.executable(launch)
         plan = launch.executable.plan
-        plan = edited(plan, self.edits) if self.edits else plan
+        try:
+            plan = edited(plan, self.edits) if self.edits else plan
+        except Exception as error:  # an edit finds another operation there, made by the one before it
+            raise CannotReplay(_("the changes do not go together")) from error
         plan = accumulated(plan) if self.accumulates else plan
         table = table_of(self.table, (*self.layers, *self.redirects))
         return Executable.of(contracted(plan) if self.fuses else plan, table)

@@ -101,8 +101,12 @@ class Probe:
 
     def wrong(self, name: str) -> Array:
         """Which of the elements that the chosen programs store are wrong."""
-        bad = ~np.asarray(self.plain[name].explained).reshape(-1)[self.elements[name]]
+        bad = ~self._well(name)
         return bad if self.programs is None else bad & self.own[name]
+
+    def _well(self, name: str) -> Array:
+        """Which of the elements are right in the launch."""
+        return np.asarray(self.plain[name].explained).reshape(-1)[self.elements[name]]
 
     def _right(self, name: str, at: Array, found: Array) -> tuple[bool, bool]:
         """Whether all that was stored is right: what was wrong is much nearer, and what was right is so still.
@@ -111,8 +115,11 @@ class Probe:
         """
         if self.programs is not None:
             # Others than the chosen programs store the rest.
-            was = self.before[name]
-            here = np.flatnonzero(((found != was) & ~((found != found) & (was != was))) | self.own[name])
+            was, own = self.before[name], self.own[name]
+            stored = (found != was) & ~((found != found) & (was != was))
+            # What the programs store elsewhere now, others may have to store here.
+            moved = bool((stored & ~own).any()) and stored.sum() >= (own & self._well(name)).sum()
+            here = np.flatnonzero(stored if moved else stored | own)
             at, found = at[here], found[here]
         one = self.plain[name]
         expected, before = (np.asarray(each).reshape(-1)[at] for each in (self.side.against[name], one.a))

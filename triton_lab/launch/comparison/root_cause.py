@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN
@@ -73,6 +74,12 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
     return Causes(tuple(found), named, pairs=pairs, seconds=limit, probed=probed, is_rounding=is_rounding)
 
 
+def _suspects(comparison: Comparison) -> frozenset[str]:
+    """The arguments of which the launch loads wrong elements, as far as a reference shows that."""
+    found = comparison.dependence
+    return frozenset() if found is None else frozenset(one.name for one in (found.extra, found.missing) if one)
+
+
 def _in_time(experiments: Iterator[Experiment]) -> Iterator[Experiment]:
     """The experiments that end within the time limit."""
     try:
@@ -118,6 +125,7 @@ def _on_slips(
             searches.append(Search.of(side, other, near))
         except CannotReplay:
             continue
+        searches[-1].suspects = partial(_suspects, comparison)
     probing = DERIVED if seconds is None else seconds / 2
     for search in searches:
         found += _in_time(search.one_by_one(USUAL))

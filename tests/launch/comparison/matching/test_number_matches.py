@@ -64,3 +64,41 @@ def test_what_is_missing_is_named_with_its_line(right: Right, said: str, line: i
 
 def test_numbers_that_nothing_in_the_kernel_has_are_not_named() -> None:
     assert not run(lambda x, bias: gated(x.exp()) + bias.flip(1).sin()).known
+
+
+@triton.jit
+def shifted_heads(x_ptr, bias_ptr, y_ptr, H, D, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    kind = tl.program_id(1)
+    i = tl.arange(0, BLOCK)
+    h, d = i // D, i % D
+    at = (row * 3 + kind) * H * D + i
+    x = tl.load(x_ptr + at, mask=i < H * D)
+    bias = tl.load(bias_ptr + h * D + d, mask=i < H * D)
+    tl.store(y_ptr + at, x + bias, mask=i < H * D)
+
+
+def test_the_address_of_a_load_may_be_a_sum_of_three_products() -> None:
+    x, bias = randn(4, 3, 5, 6), randn(3, 5, 6, seed=1)
+    launch = recorded(lambda: shifted_heads[(4, 3)](x, bias, torch.zeros_like(x), 5, 6, BLOCK=32))
+    cause = lab.compare(launch, {"y_ptr": x + bias}).cause
+    # The lane itself is `h * D + d`.
+    assert "tl.load(bias_ptr + kind * D * H + i)" in cause or "h * D + kind * D * H" in cause
+
+
+@triton.jit
+def placed(x_ptr, bias_ptr, y_ptr, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr):
+    a = tl.arange(0, A)[:, None, None]
+    b = tl.arange(0, B)[None, :, None]
+    c = tl.arange(0, C)[None, None, :]
+    at = (a * B + b) * C + c
+    x = tl.load(x_ptr + at)
+    bias = tl.load(bias_ptr + b * C + c)
+    tl.store(y_ptr + at, tl.exp(x + bias))
+
+
+def test_the_address_of_a_load_may_be_a_sum_of_three_products_of_blocks() -> None:
+    x, bias = randn(4, 8, 2), randn(8, 2, 4, seed=1)
+    launch = recorded(lambda: placed[(1,)](x, bias, torch.zeros_like(x), A=4, B=8, C=2))
+    right = torch.exp(x + bias.permute(2, 0, 1))
+    assert re.search(r"tl\.load\(bias_ptr \+ .* \+ .* \+ .*\)", lab.compare(launch, {"y_ptr": right}).cause)

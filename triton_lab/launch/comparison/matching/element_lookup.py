@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from itertools import chain, combinations, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +25,14 @@ from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.localization import _
 
-if TYPE_CHECKING:
-    pass
-
 Array = NDArray[Any]
 
 _FOUND = 0.8  # the share of the lanes that must be elements
 _LEAST = 2  # elements that must be met, at least
 _CLOSE = 1e-4  # how far numbers may be apart
 _EACH = 4  # addresses that are tried for one store
+_FACTORS = 3  # of a product
+_SAMPLES, _TELLING = 8, 5  # lanes of which sums are looked up; so many different elements tell a sum of three
 _LESS, _SIGNED_LEAST = 2, 5
 
 
@@ -104,7 +104,7 @@ def moved_stores(terms: ScopeTerms, probe: Probe) -> Iterator[Switch]:
 
 
 def _indices(terms: ScopeTerms, user: Op, type: Type) -> Iterator[ElementIndex]:
-    """The whole numbers in scope, and products of two of them of which one is a scalar."""
+    """The whole numbers in scope, and their products of up to three, of which at most one is a block."""
     scope, known = terms.scope, []
     block = replace(type, element="i32")
     for number, held in terms.values(user, -1):
@@ -113,31 +113,53 @@ def _indices(terms: ScopeTerms, user: Op, type: Type) -> Iterator[ElementIndex]:
             numbers = held.astype(np.int64)
             spread = numbers.reshape(-1, *(1,) * len(type.shape)) if numbers.ndim == 1 else numbers
             known.append((number, np.broadcast_to(spread, (len(held), *type.shape)), given))
-    for number, numbers, _type in known:
+    scalars = [(number, numbers) for number, numbers, given in known if not given.shape]
+    factors = [
+        (tuple(number for number, _numbers in few), reduce(np.multiply, (numbers for _number, numbers in few)))
+        for count in range(1, _FACTORS + 1)
+        for few in combinations(scalars, count)
+    ]
+    for number, numbers, given in known:
         yield ElementIndex(scope.names[number], numbers, ((number,),))
-    for k, (one, first, _type) in enumerate(known):
-        for two, second, given in known[k:]:
-            if not given.shape or not _type.shape:
-                name = f"{scope.names[one]} * {scope.names[two]}"
-                yield ElementIndex(name, first * second, ((one, two),))
+        for parts, factor in factors if given.shape else ():
+            if len(parts) == _FACTORS:
+                continue
+            name = " * ".join(scope.names[each] for each in (number, *parts))
+            yield ElementIndex(name, numbers * factor, ((number, *parts),))
+    for parts, factor in factors:
+        if len(parts) > 1:
+            yield ElementIndex(" * ".join(scope.names[each] for each in parts), factor, (parts,))
 
 
 def _sums(indices: list[ElementIndex], wanted: Array, lanes: Array, where: Array, hit: Array) -> Iterator[ElementIndex]:
-    """The whole numbers, or sums of two of them, that are ``wanted``."""
-    picked = [np.asarray(one.numbers[lanes][where][hit]) for one in indices]
-    tolerated = 1 - _FOUND
-    for index, numbers in zip(indices, picked, strict=True):
-        if np.mean(numbers != wanted) <= tolerated:
-            yield index
-    sampled = np.linspace(0, len(wanted) - 1, min(8, len(wanted))).astype(np.int64)
-    table: dict[tuple[int, ...], list[int]] = {}
-    for k, numbers in enumerate(picked):
-        table.setdefault(tuple(numbers[sampled].tolist()), []).append(k)
-    for k, numbers in enumerate(picked):
-        for other in table.get(tuple((wanted - numbers)[sampled].tolist()), ()):
-            if other <= k and np.mean(numbers + picked[other] != wanted) <= tolerated:
-                one, two = indices[k], indices[other]
-                yield ElementIndex(f"{one.name} + {two.name}", one.numbers + two.numbers, (*one.parts, *two.parts))
+    """The whole numbers, or sums of up to three of them, that are ``wanted``: those of few first."""
+    picked = np.stack([np.asarray(one.numbers[lanes][where][hit]) for one in indices])
+    sampled = np.linspace(0, len(wanted) - 1, min(_SAMPLES, len(wanted))).astype(np.int64)
+    some, aim = picked[:, sampled], wanted[sampled]
+    # What a sum of one or two of them still needs is looked up among the others.
+    whole: dict[bytes, list[int]] = {}
+    for k, numbers in enumerate(some):
+        whole.setdefault(numbers.tobytes(), []).append(k)
+    first, second = (each.tolist() for each in np.triu_indices(len(indices)))
+    groups: list[list[tuple[int, ...]]] = [
+        [(k,) for k in whole.get(aim.tobytes(), ())],
+        [(k, other) for k, left in enumerate(aim - some) for other in whole.get(left.tobytes(), ()) if other <= k],
+        [
+            (j, k, other)
+            for j, k, left in zip(first, second, aim - some[first] - some[second], strict=True)
+            for other in whole.get(left.tobytes(), ())
+            if j <= k <= other
+        ]
+        if len(np.unique(aim)) >= _TELLING
+        else [],
+    ]
+    for chosen in chain.from_iterable(groups):
+        parts = [indices[k] for k in chosen]
+        if np.mean(picked[list(chosen)].sum(axis=0) != wanted) <= 1 - _FOUND:
+            numbers = sum((one.numbers for one in parts[1:]), parts[0].numbers)
+            yield ElementIndex(
+                " + ".join(one.name for one in parts), numbers, tuple(part for one in parts for part in one.parts)
+            )
 
 
 class _Steps(AddedSteps):

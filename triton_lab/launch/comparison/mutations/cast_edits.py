@@ -21,6 +21,17 @@ class CastEdits(KernelScope):
     """The switches that change when and how values are cast."""
 
     def casts(self) -> Iterator[Switch]:
+        """All changes of casts; those of one place that the front end has unrolled come together first."""
+        found: dict[tuple[str, str], list[Switch]] = {}
+        for one in self._casts():
+            found.setdefault((one.name, one.cause), []).append(one)
+        for alike in found.values():
+            if len(alike) > 1:
+                edits = tuple(edit for one in alike for edit in one.edits)
+                yield replace(alike[0], edits=edits, ops=frozenset[int]().union(*(one.ops for one in alike)))
+            yield from alike
+
+    def _casts(self) -> Iterator[Switch]:
         """Casts of what an operation takes and not of what it gives, casts left out, and the other reading of signs."""
         for op in self.ops:
             trait = traits.of(op.name)

@@ -8,7 +8,7 @@ elements are computed. Within a kind, the operations nearest to the store come f
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -58,11 +58,13 @@ class Experiments(
 ):  # fmt: skip
     """The changes of one launch whose ``arguments`` differ from what was expected.
 
-    ``coverage`` and ``plain`` are what its programs store, and the results.
+    ``coverage`` and ``plain`` are what its programs store, and the results. ``suspects`` gives the names of arguments
+    of which wrong elements are loaded, as far as that is known.
     """
 
     coverage: StoreCoverage | None = None
     plain: Sequence[Compared] = ()
+    suspects: Callable[[], Collection[str]] = tuple
 
     def usual(self, other: Launch | None) -> Iterator[Iterator[Switch]]:
         """The likeliest kinds, in groups of about the same likelihood, a few of each; ``other`` is another launch."""
@@ -121,6 +123,21 @@ class Experiments(
         found = [op for op in self.function.walk() if any(Value(name, one) in behind for one in op.results)]
         return frozenset(op.index for op in (*found, *nests, *self.stores))
 
+    @cached_property
+    def locating(self) -> frozenset[int]:
+        """The operations, by index, that compute the addresses and masks of loads of ``suspects``."""
+        names = set(self.suspects())
+        loads = [op for op in self.function.walk() if effects.brings_in(op) and names & set(self.owners(op))]
+        start = set()
+        for op in loads:
+            at = effects.operands_of(op)
+            start |= {op.operands[k] for k in (at.address, at.mask, *at.coordinates) if k is not None}
+        behind = Flow.of(self.launch.executable.plan).behind({Value(self.function.name, one) for one in start})
+        found = [
+            op for op in self.function.walk() if any(Value(self.function.name, one) in behind for one in op.results)
+        ]
+        return frozenset(op.index for op in (*found, *loads))
+
     def reaches(self, ops: Collection[int]) -> bool:
         """Elements that no program has stored want another place, not another value."""
         return not (self.untouched and self._placing.isdisjoint(ops))
@@ -134,18 +151,21 @@ class Experiments(
 
         What costs more than ``effort`` allows is left out. ``copies``: also any expression in place of a value.
         """
+        copies = copies and not self.untouched  # in copies of programs nothing is wrong then
         plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, is_done=copies)
         fits = effort.bits > _FITTED  # a number that is made to fit explains a few elements by chance
         yield _all(self.variables(alike=True, stored=True), self.made_of_unused())
         if copies:
             yield replaced.forgotten()
+        if copies:
+            yield from replaced.located()
         yield self.variables(alike=True, in_name=True)
         yield _all(
             self.comparisons(near=True), self.siblings(likely=True), self.exchanged(), self.orders(), self.negated()
         )
         if copies:
             yield replaced.others()
-        yield _all(self.swapped(), self.starts(), self.combined(), self.roundings())
+        yield _all(self.unplaced(), self.swapped(), self.starts(), self.combined(), self.roundings())
         # Whole numbers first, of which addresses and loops are made: most slips are there.
         if copies:
             yield replaced.simple(floats=False)

@@ -26,7 +26,7 @@ def grids(launch: Launch, coverage: StoreCoverage, needed: int | None = None) ->
 
     Larger grids are tried if elements of an output were left out, smaller ones if some were stored more than once.
     ``needed`` is how many programs would store what is left out, if those of the launch do their part: then a larger
-    grid is the likeliest change of all.
+    grid is the likeliest change of all, unless programs store the same elements as others.
     """
     if launch.part is not None or not (coverage.leaves_some or coverage.repeats_some):
         return
@@ -50,7 +50,7 @@ def grids(launch: Launch, coverage: StoreCoverage, needed: int | None = None) ->
                 found.append((other != fitting, axis, abs(other - extent), (counts[0], counts[1], counts[2])))
     for _unfit, _axis, _far, grid in sorted(found):
         name = _("the grid {told} instead of {told_2}").format(told=_told(grid), told_2=_told(launch.grid))
-        cost = _UNLIKELY if needed is None else _LIKELY
+        cost = _UNLIKELY if needed is None or coverage.repeats_some else _LIKELY
         yield Switch(name, _("the number of programs"), grid=grid, cost=cost)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from triton_lab.ir import Op, Type, effects, traits
-from triton_lab.ir.plan_edits import Edit, Editor, with_constant, with_operand
+from triton_lab.ir.plan_edits import Edit, Editor, with_computed, with_constant, with_operand
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.mutations.added_operations import converted, may_stand_for, with_factor
 from triton_lab.launch.comparison.mutations.ir_query import constant
@@ -87,20 +87,37 @@ class IndexEdits(KernelScope):
                         cost=3,
                     )
 
+    def unplaced(self) -> Iterator[Switch]:
+        """Accesses of an argument's first element: of the one whose number is a whole number in scope."""
+        for op in self.own:
+            at = effects.operands_of(op).address if effects.is_access(op) else None
+            if at is None or op.operands[at] not in self.function.arguments or self.type(op.operands[at]).shape:
+                continue
+            for number in self._scalars(op):
+                title = _("{one} + {other} instead of {one}{lines_of}").format(
+                    one=self.called(op.operands[at]), other=self.names[number], lines_of=self.where(op)
+                )
+                yield switch_of(title, _("an offset that is missing"), op, _further(at, number), cost=2)
+
     def parts(self) -> Iterator[Switch]:
-        """The quotient or the remainder of a whole number by a scalar in scope."""
+        """The product, the quotient or the remainder of a whole number and a scalar in scope."""
         for op, k in self.uses():
             number, type = op.operands[k], self.type(op.operands[k])
             usual = traits.of(op.name).is_lane_by_lane or op.name in _SUMS
             if not usual or not type.is_integer or type.bits < 16 or constant(self.made, number) is not None:
                 continue
-            for other in [each for each in self._scalars(op) if each in self.function.arguments]:
-                for name, sign in _PARTS if other != number else ():
+            passed = [each for each in self._scalars(op) if each in self.function.arguments and each != number]
+            by = {self.names[each]: _by_value(k, each) for each in passed}
+            for told, value in numbers(self.launch).items():  # constexprs are no arguments of the function
+                if told not in by and told != self.names.get(number) and 1 < value < _MOST and value == int(value):
+                    by[told] = _by_number(k, value)
+            for told, factor in by.items():
+                for name, sign in _PARTS:
                     title = _("{one} {sign} {other} instead of {one}{lines_of}").format(
-                        one=self.called(number), sign=sign, other=self.names[other], lines_of=self.where(op)
+                        one=self.called(number), sign=sign, other=told, lines_of=self.where(op)
                     )
-                    cause = _("a quotient or a remainder that is missing")
-                    yield switch_of(title, cause, op, with_factor(k, name, other), cost=2)
+                    cause = _("a missing factor") if sign == "*" else _("a quotient or a remainder that is missing")
+                    yield switch_of(title, cause, op, factor(name), cost=2)
 
     def shifted(self) -> Iterator[Switch]:
         """A compared whole number and the difference of two numbers of the launch."""
@@ -159,7 +176,26 @@ class IndexEdits(KernelScope):
 
 
 _SUMS = traits.names(lambda trait: trait.symbol in ("+", "-", "*") or trait.kind is Kind.MOVES) | {"tt.addptr"}
-_PARTS = (("arith.divsi", "//"), ("arith.remsi", "%"))
+_PARTS = (("arith.muli", "*"), ("arith.divsi", "//"), ("arith.remsi", "%"))
+
+
+def _further(position: int, number: int) -> Edit:
+    """The address at ``position`` so many elements further on."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        pointer = op.operands[position]
+        made = editor.op(op, "tt.addptr", (pointer, number), editor.type(pointer))
+        return [made, *with_operand(position, made.results[0])(editor, op)]
+
+    return edit
+
+
+def _by_value(position: int, number: int) -> Callable[[str], Edit]:
+    return lambda name: with_factor(position, name, number)
+
+
+def _by_number(position: int, value: float) -> Callable[[str], Edit]:
+    return lambda name: with_computed(position, name, other=value)
 
 
 def _along(given: Type, lanes: Type) -> bool:

@@ -177,6 +177,11 @@ class KernelScope(ValueNames):
         """Whether a change of these operations, by index, may reach what is wrong."""
         return True
 
+    @property
+    def locating(self) -> frozenset[int]:
+        """The operations, by index, that decide which elements are loaded, if wrong ones are: changed first."""
+        return frozenset()
+
     def decides(self, indices: Collection[int]) -> bool:
         """Whether these operations, by index, compute addresses, masks or loop ends: all give integers or pointers."""
         ops = [op for op in self.ops if op.index in indices]

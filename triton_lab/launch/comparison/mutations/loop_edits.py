@@ -101,9 +101,12 @@ class LoopEdits(KernelScope):
                     )
 
     def _lines(self, block: Block) -> range:
-        """The lines of what a block does."""
+        """The lines of what a block does, up to what comes after it: a line may only give a value another name."""
         lines = [line.line for op in block.ops[:-1] for one in op.walk() if (line := self.line(one)) is not None]
-        return range(min(lines), max(lines) + 1) if lines else range(0)
+        if not lines:
+            return range(0)
+        every = [line.line for op in self.own if (line := self.line(op)) is not None and line.line > max(lines)]
+        return range(min(lines), min(every, default=max(lines) + 2))
 
     def rescaled(self) -> Iterator[Switch]:
         """What a loop carries, scaled to the greatest number so far, which the loop carries too."""

@@ -91,6 +91,9 @@ def _filled(ops: Sequence[Op], value: float) -> Layers:
     return changed(ops, load)
 
 
+_CHOICE = 2  # what it costs to write `tl.where(mask, ..., ...)` around a value
+
+
 def left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Switch]:
     """Switches for reductions of blocks of a load's shape, without the lanes that its mask turns off."""
     flow = Flow.of(launch.executable.plan)
@@ -106,7 +109,7 @@ def left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Sw
             cause = _("masked-off lanes that take part in a reduction")
             edits = _without(launch, load, group)
             if edits:
-                yield Switch(name, cause, edits=edits, ops=indices(group))
+                yield Switch(name, cause, edits=edits, ops=indices(group), cost=_CHOICE)
 
 
 def _last_before(launch: Launch, load: Op, reduction: Op) -> Op:

@@ -54,6 +54,13 @@ class ReplacedValues:
         if self.scope.unread:
             yield from self._fitting(Grammar.forgotten, _OTHERS)
 
+    def located(self) -> Iterator[Iterator[Switch]]:
+        """Those of all kinds at the places that decide which elements are loaded, if wrong ones are known to be."""
+        if self.scope.locating:
+            yield self._fitting(Grammar.others, _OTHERS, located=True)
+            yield self._fitting(Grammar.simple, _SIMPLE, located=True)
+            yield self._fitting(Grammar.composed, _COMPOSED, located=True)
+
     def others(self) -> Iterator[Switch]:
         """Those with another value in its place."""
         yield from self._fitting(Grammar.others, _OTHERS)
@@ -72,15 +79,19 @@ class ReplacedValues:
             yield from self._fitting(Grammar.composed, _COMPOSED)
 
     def _fitting(
-        self, expressions: Callable[[Grammar], Iterator[Expression]], seconds: float, floats: bool | None = None
+        self,
+        expressions: Callable[[Grammar], Iterator[Expression]],
+        seconds: float,
+        floats: bool | None = None,
+        located: bool = False,
     ) -> Iterator[Switch]:
-        """``floats``: in place of floats alone, or of all else; None for both."""
+        """``floats``: in place of floats alone, or of all else; None for both. ``located``: see there."""
         replicas, budget = self.replicas, Budget(seconds)
         if replicas is None:
             self.is_done = False
             return
         found: list[tuple[float, Switch]] = []
-        for batch in self._batches(expressions, replicas.at_most, floats):
+        for batch in self._batches(expressions, replicas.at_most, floats, located):
             if budget.spent or self.effort.budget.spent or self.effort.spent or is_late():
                 self.is_done = False
                 break
@@ -90,11 +101,14 @@ class ReplacedValues:
         yield from (switch for _cost, switch in sorted(found, key=lambda each: each[0])[:_RUN])
 
     def _batches(
-        self, expressions: Callable[[Grammar], Iterator[Expression]], most: int, floats: bool | None
+        self, expressions: Callable[[Grammar], Iterator[Expression]], most: int, floats: bool | None, located: bool
     ) -> Iterator[list[tuple[ReplacedPlace, list[Expression]]]]:
         """The places with their expressions, so many that ``most`` expressions are tried in one run."""
         batch: list[tuple[ReplacedPlace, list[Expression]]] = []
+        first = self.scope.locating
         for place in places(self.scope):
+            if located is changed_by(place).isdisjoint(first):
+                continue
             fits = floats is None or self.scope.type(place.number).is_float is floats
             if fits and self.scope.reaches(changed_by(place)):
                 tried = [

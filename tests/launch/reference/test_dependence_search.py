@@ -16,6 +16,7 @@ from tests.launch.comparison.reported.applications.serving import SERVING
 from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.geometry import GEOMETRY
 from tests.launch.comparison.reported_slips import Reported, reported
+from triton_lab.launch.reference.dependence import InputElement, WrongDependence, WrongFactor
 
 OF_FUNCTIONS = [one for one in reported((*ARRAYS, *GEOMETRY, *SERVING)) if one.subject.right is not None]
 
@@ -56,7 +57,7 @@ def test_another_element_is_told_with_the_line_of_its_load(step: int, away: int)
     x, y = numbers(100), torch.zeros(100)
     launch = recorded(lambda: taken[(4,)](x, y, 100, STEP=step, AWAY=away, BLOCK=32))
     found = lab.compare(launch, lambda x_ptr, **_: x_ptr.clone()).dependence
-    assert found is not None and found.extra is not None and found.missing is not None
+    assert isinstance(found, WrongDependence) and found.extra is not None and found.missing is not None
     (at,) = found.index
     assert found.extra.index == ((at * step + away) % 100,) and found.missing.index == (at,)
     assert found.extra.line == taken.fn.__code__.co_firstlineno + 4
@@ -66,7 +67,7 @@ def test_an_input_along_the_other_axis() -> None:
     x, bias, y = numbers(8, 8), numbers(8, seed=1), torch.zeros(8, 8)
     launch = recorded(lambda: by_row[(1,)](x, bias, y, N=8))
     found = lab.compare(launch, lambda x_ptr, bias_ptr, **_: x_ptr + bias_ptr).dependence
-    assert found is not None and found.extra is not None and found.missing is not None
+    assert isinstance(found, WrongDependence) and found.extra is not None and found.missing is not None
     row, column = found.index
     assert (found.extra.name, found.extra.index) == ("bias_ptr", (row,))
     assert (found.missing.name, found.missing.index) == ("bias_ptr", (column,))
@@ -83,7 +84,7 @@ def test_too_short_a_sum_lacks_an_element() -> None:
     x, w, y = numbers(50), numbers(50, seed=1), torch.zeros(1)
     launch = recorded(lambda: weighted[(1,)](x, w, y, 32, BLOCK=32))
     found = lab.compare(launch, lambda x_ptr, w_ptr, **_: (x_ptr * w_ptr).sum().reshape(1)).dependence
-    assert found is not None and found.extra is None and found.missing is not None
+    assert isinstance(found, WrongDependence) and found.extra is None and found.missing is not None
     assert found.missing.index >= (32,)
 
 
@@ -98,6 +99,44 @@ def test_a_result_that_is_right_or_compared_with_numbers_has_none() -> None:
     launch = recorded(lambda: taken[(4,)](x, y, 100, STEP=1, AWAY=0, BLOCK=32))
     assert lab.compare(launch, lambda x_ptr, **_: x_ptr.clone()).dependence is None
     assert lab.compare(launch, {"y_ptr": x.flip(0)}).dependence is None
+
+
+@triton.jit
+def smoothed(x_ptr, w_ptr, y_ptr, n, TAPS: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    for k in range(TAPS):
+        w = tl.load(w_ptr + TAPS - 1 - k)
+        total += w * tl.load(x_ptr + i + k, mask=i < n, other=0.0)
+    tl.store(y_ptr + i, total, mask=i < n)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_of_the_wrong_elements_are_told(turned: bool) -> None:
+    x, w, y = numbers(42), numbers(3, seed=1), torch.zeros(40)
+    launch = recorded(lambda: smoothed[(3,)](x, w, y, 40, TAPS=3, BLOCK=16))
+
+    def right(x_ptr: torch.Tensor, w_ptr: torch.Tensor, **_: Any) -> torch.Tensor:
+        kernel = w_ptr.flip(0) if turned else w_ptr
+        return torch.nn.functional.conv1d(x_ptr[None, None], kernel[None, None])[0, 0]
+
+    found = lab.compare(launch, right).dependence
+    if turned:
+        assert found is None
+        return
+    assert isinstance(found, WrongFactor) and found.input.name == "x_ptr"
+    (at,), (element,) = found.index, found.input.index
+    assert isinstance(found.found, InputElement) and found.found.index == (2 - (element - at),)
+    assert isinstance(found.wanted, InputElement) and found.wanted.index == (element - at,)
+    assert found.found.line == smoothed.fn.__code__.co_firstlineno + 5
+
+
+def test_a_weight_that_must_not_count_is_told() -> None:
+    x, w, y = numbers(20), torch.ones(20), torch.zeros(1)
+    w[7] = 2.0
+    launch = recorded(lambda: weighted[(1,)](x, w, y, 20, BLOCK=32))
+    found = lab.compare(launch, lambda x_ptr, **_: {"y_ptr": x_ptr.sum().reshape(1)}).dependence
+    assert isinstance(found, WrongDependence) and found.extra is not None and found.extra.name == "w_ptr"
 
 
 class _Passed:
@@ -129,13 +168,13 @@ def _moved(before: torch.Tensor, after: torch.Tensor, index: tuple[int, ...]) ->
     return not torch.allclose(before[index].double(), after[index].double(), rtol=1e-6, atol=0, equal_nan=True)
 
 
-@pytest.mark.parametrize("one", OF_FUNCTIONS[::4], ids=lambda one: one.name[:60])
+@pytest.mark.parametrize("one", OF_FUNCTIONS[::8], ids=lambda one: one.name[:60])
 def test_what_is_told_of_slips_holds_when_they_run_again(one: Reported) -> None:
     spy = _Passed(compiled(one.subject.kernel, one.text))
     launch = recorded(lambda: one.subject.run(spy))
     comparison = lab.compare(launch, one.subject.right)
     found = comparison.dependence
-    if found is None:
+    if not isinstance(found, WrongDependence):
         return
     for element, stays in ((found.missing, "kernel"), (found.extra, "function")):
         if element is None:

@@ -21,7 +21,7 @@ from triton_lab.rich_display import RichDisplay
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.experiment_results import Causes
     from triton_lab.launch.launch import Launch
-    from triton_lab.launch.reference.dependence import WrongDependence
+    from triton_lab.launch.reference.dependence import Dependence
     from triton_lab.launch.reference.parting import Parting
     from triton_lab.views.launch.comparison.comparison_view import ComparisonView
 
@@ -145,11 +145,12 @@ class Comparison(RichDisplay):
         return parting(self.launch, self.reference)
 
     @cached_property
-    def dependence(self) -> WrongDependence | None:
+    def dependence(self) -> Dependence | None:
         """Input elements on which the first wrong element depends and must not, or does not depend and must.
 
-        Both are tried: an element of an input is changed, and the function that was compared with and the launch run
-        again. None without such a function, or if none is found within two seconds.
+        Or an element that it has times another number than it must. All of it is tried: an element of an input is
+        changed, and the function that was compared with and the launch run again. None without such a function, or if
+        nothing is found in time.
 
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr.flip(0)).dependence)
         out_ptr[0] depends on y_ptr[0] (load in line 22), but must depend on y_ptr[999]

@@ -77,7 +77,7 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
 def _suspects(comparison: Comparison) -> frozenset[str]:
     """The arguments of which the launch loads wrong elements, as far as a reference shows that."""
     found = comparison.dependence
-    return frozenset() if found is None else frozenset(one.name for one in (found.extra, found.missing) if one)
+    return frozenset() if found is None else frozenset(one.name for one in found.elements)
 
 
 def _in_time(experiments: Iterator[Experiment]) -> Iterator[Experiment]:

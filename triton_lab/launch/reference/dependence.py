@@ -1,19 +1,11 @@
-"""`WrongDependence`: input elements that decide about a wrong result and must not, or do not and must."""
+"""`WrongDependence` and `WrongFactor`: what is wrong in how a result depends on elements of the inputs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.localization import _
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass(frozen=True)
@@ -39,6 +31,11 @@ class WrongDependence:
     missing: InputElement | None
     extra: InputElement | None
 
+    @property
+    def elements(self) -> tuple[InputElement, ...]:
+        """The elements of inputs that are told."""
+        return tuple(one for one in (self.extra, self.missing) if one is not None)
+
     def __str__(self) -> str:
         element, extra, missing = messages.element_at(self.argument, self.index), self.extra, self.missing
         if extra is not None and missing is not None and extra.name == missing.name:
@@ -58,40 +55,36 @@ def _loaded(one: InputElement) -> str:
     return "" if one.line is None else _(" (load in line {line})").format(line=one.line)
 
 
-@dataclass(frozen=True, eq=False)
-class Input:
-    """An input of the reference: its ``values`` before the launch; ``address`` is that of the first of them in the
-    launch, ``strides`` count elements there.
+@dataclass(frozen=True)
+class WrongFactor:
+    """The element ``index`` of ``argument`` is a sum of products, and ``input`` stands in one of them.
+
+    It is multiplied there by ``found``, and should be by ``wanted``: each is an element of another input, or a number.
     """
 
-    name: str
-    values: torch.Tensor
-    address: int
-    strides: tuple[int, ...]
-
-    @cached_property
-    def addresses(self) -> NDArray[np.int64]:
-        """The address of each element, row-major."""
-        found = np.full((), self.address, np.int64)
-        for size, stride in zip(self.values.shape, self.strides, strict=True):
-            found = found[..., None] + np.arange(size) * stride * self.values.element_size()
-        return found.reshape(-1)
+    argument: str
+    index: tuple[int, ...]
+    input: InputElement
+    found: InputElement | float
+    wanted: InputElement | float
 
     @property
-    def is_plain(self) -> bool:
-        """Whether each element has memory of its own."""
-        return len(np.unique(self.addresses)) == self.values.numel()
+    def elements(self) -> tuple[InputElement, ...]:
+        """The elements of inputs that are told."""
+        return (self.input, *(one for one in (self.found, self.wanted) if isinstance(one, InputElement)))
 
-    def other(self, seed: int) -> torch.Tensor:
-        """Other values: those of the same tensor in another order, so that an index is a valid one.
+    def __str__(self) -> str:
+        text = _("{element} has {input} times {found}, but must have it times {wanted}")
+        return text.format(
+            element=messages.element_at(self.argument, self.index),
+            input=self.input,
+            found=_factor(self.found),
+            wanted=_factor(self.wanted),
+        )
 
-        Where that gives the same number, a float is increased by 1.
-        """
-        import torch
 
-        flat = self.values.reshape(-1)
-        moved = flat[torch.randperm(len(flat), generator=torch.Generator().manual_seed(seed))]
-        if not flat.dtype.is_floating_point:
-            return moved.reshape(self.values.shape)
-        moved = torch.where(moved.double() == flat.double(), flat.double() + 1, moved.double()).to(flat.dtype)
-        return moved.reshape(self.values.shape)
+def _factor(one: InputElement | float) -> str:
+    return messages.significant(one) if isinstance(one, float) else f"{one}{_loaded(one)}"
+
+
+Dependence = WrongDependence | WrongFactor

@@ -1,0 +1,106 @@
+"""`wrong_factor`: finds an element of an input that a result has times another number than it must.
+
+An element of the input is increased by 1 and by 2. If both sides change by so much, and by twice as much, the change is
+the element's factor. A factor that is an element of another input is told as that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.launch.comparison.number_formats import unit_roundoff
+from triton_lab.launch.recording.progress_callback import breathe
+from triton_lab.launch.reference.changed_inputs import ChangedInputs, Input, Numbers
+from triton_lab.launch.reference.dependence import InputElement, WrongFactor
+
+if TYPE_CHECKING:
+    import torch
+
+_TRIED = 12  # elements of each input
+_CLOSE, _LEAST = 64, 2e-6  # roundings, and a part of a factor: what is nearer is the same
+
+
+def wrong_factor(sides: ChangedInputs) -> WrongFactor | None:
+    """The first element of an input with a wrong factor; None if none is known. Raises CannotReplay.
+
+    It is told if both factors are elements of other inputs, or whole numbers.
+    """
+    return next(_FactorSearch(sides).found(), None)
+
+
+@dataclass(frozen=True, eq=False)
+class _FactorSearch:
+    sides: ChangedInputs
+
+    def found(self) -> Iterator[WrongFactor]:
+        for name, flags in self.sides.used().items():
+            one = next(each for each in self.sides.inputs if each.name == name)
+            numbers = np.flatnonzero(flags)
+            if not one.values.dtype.is_floating_point or not len(numbers):
+                continue
+            for number in numbers[np.unique(np.linspace(0, len(numbers) - 1, _TRIED).astype(int))].tolist():
+                told = self._told(one, number)
+                if told is not None:
+                    yield told
+
+    def _told(self, one: Input, number: int) -> WrongFactor | None:
+        found, wanted = (self._factor(side, one, number, {}) for side in (self.sides.stored, self.sides.expected))
+        if found is None or wanted is None or self._same(found, wanted):
+            return None
+        mine = self._named(self.sides.stored, one, number, found) or found
+        theirs = self._named(self.sides.expected, one, number, wanted) or wanted
+        if not all(isinstance(each, InputElement) or self._same(each, round(each)) for each in (mine, theirs)):
+            return None
+        element = self.sides.element(one.name, number)
+        return WrongFactor(self.sides.result.name, self.sides.first.index, element, mine, theirs)
+
+    def _named(
+        self, side: Callable[[Numbers], float | None], one: Input, number: int, value: float
+    ) -> InputElement | None:
+        """The element of another input that a factor is: with twice its number, the factor is twice as great."""
+        for other in self.sides.inputs:
+            if other is one or not other.values.dtype.is_floating_point:
+                continue
+            alike = self._alike(other, value)
+            if len(alike) != 1:
+                continue
+            again = self._factor(side, one, number, {other.name: _more(other, alike[0], value)})
+            if again is not None and self._same(2 * value, again):
+                return self.sides.element(other.name, alike[0])
+        return None
+
+    def _alike(self, other: Input, value: float) -> list[int]:
+        numbers = other.values.double().reshape(-1).numpy()
+        return [int(k) for k in np.flatnonzero(np.abs(numbers - value) <= self._slack(value))]
+
+    def _factor(
+        self, side: Callable[[Numbers], float | None], one: Input, number: int, ground: Numbers
+    ) -> float | None:
+        """By how much the element changes if that of the input grows by 1; None if it is not by as much once more."""
+        breathe()
+        made = [side(ground)]
+        for more in (1.0, 2.0):
+            made.append(side({**ground, one.name: _more(one, number, more)}))
+        if any(each is None or not math.isfinite(each) for each in made):
+            return None
+        before, first, second = (float(each) for each in made if each is not None)
+        straight = abs((second - first) - (first - before)) <= self._slack(max(abs(first), abs(before), abs(second)))
+        return first - before if straight else None
+
+    def _same(self, one: float, other: float) -> bool:
+        return abs(one - other) <= self._slack(max(abs(one), abs(other), abs(self.sides.size)))
+
+    def _slack(self, size: float) -> float:
+        return (_CLOSE * unit_roundoff(self.sides.result.a.dtype) + _LEAST) * abs(size)
+
+
+def _more(one: Input, number: int, more: float) -> torch.Tensor:
+    """The values of an input, one of its elements greater by ``more``."""
+    values = one.values.clone().contiguous().reshape(-1)
+    values[number] += more
+    return values.reshape(one.values.shape)

@@ -188,19 +188,19 @@ def prose(text: str) -> str:
     return re.sub(r"`[^`]*`|\"\w+\"|\]\([^)]*\)|\*[A-Z][^*]+\*|\b[A-Z]{2,}\b", " ", text)
 
 
-def test_a_message_is_a_paragraph_an_item_a_heading_or_a_cell_of_a_table() -> None:
+def test_a_message_is_a_paragraph_an_item_a_heading_a_summary_or_a_cell_of_a_table() -> None:
     text = (
         "# One\n\nTwo\nthree, `code`\n\n1. four\n   five\n2. six\n   - seven\n\n> eight\n\n```\nno\n```\n\n"
-        "| a b | a |\n|---|---|\n| nine | a |\n"
+        "| a b | a |\n|---|---|\n| nine | a |\n\n<details>\n<summary>ten</summary>\n\neleven\n\n</details>\n"
     )
-    texts = ["One", "Two three, `code`", "four five", "six", "seven", "eight", "a b", "a", "nine", "a"]
+    texts = ["One", "Two three, `code`", "four five", "six", "seven", "eight", "a b", "a", "nine", "a", "ten", "eleven"]
     assert [one.text for one in found(markdown(text))] == texts
     catalogue = Catalog()
     for one in texts:
         catalogue.add(one, one.upper())
     assert source_of(translated(markdown(text), catalogue)["cells"][0]) == (
         "# ONE\n\nTWO THREE, `CODE`\n\n1. FOUR FIVE\n2. SIX\n   - SEVEN\n\n> EIGHT\n\n```\nno\n```\n\n"
-        "| A B | A |\n|---|---|\n| NINE | A |\n"
+        "| A B | A |\n|---|---|\n| NINE | A |\n\n<details>\n<summary>TEN</summary>\n\nELEVEN\n\n</details>\n"
     )
 
 

@@ -232,8 +232,8 @@ exercise("square_in_place").check(square_in_place)
 # %% [markdown]
 # ## Exercise 5: lanes without work
 #
-# The number of lanes of a block is a power of two; vectors have any length. Move the slider: what happens to the
-# lanes past the end?
+# The number of lanes of a block is a power of two; vectors have any length. Run the cell, then move the slider *BLOCK*.
+# What happens to the lanes past the end?
 
 
 # %%

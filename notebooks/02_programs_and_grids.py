@@ -131,7 +131,8 @@ number_tiles[(3, 3)](matrix, 10, 21, ROWS=4, COLUMNS=8)
 
 # %% [markdown]
 # Program `(1, 2, 0)` has the middle row of tiles and the last column of them. Programs at an edge have fewer active
-# lanes:
+# lanes. In the picture of the grid the first number goes across and the second goes down, so a row of the grid is a
+# column of the matrix:
 
 # %%
 with lab.record() as launches:
@@ -139,7 +140,8 @@ with lab.record() as launches:
 launches[0].plot.grid("lanes")
 
 # %% [markdown]
-# What is the best shape of a tile? Try: all of these have 32 lanes, and the matrix is the same.
+# Which shape of a tile needs the fewest programs? All of these shapes have 32 lanes, and the matrix is the same. Run
+# the cell, then move the slider *shape*.
 
 
 # %%
@@ -157,6 +159,9 @@ lab.interact(
 )
 
 # %% [markdown]
+# `4 x 8` needs the fewest: 9 programs, which turn 78 lanes off. `16 x 2` needs 11 programs and turns 142 lanes off.
+# Chapter 09 shows what the shape of a tile means for memory.
+#
 # ## Exercise 2: every pair
 #
 # The sum of each element of `x` and each of `y`: a matrix of `len(x)` rows and `len(y)` columns.
@@ -228,7 +233,7 @@ exercise("add_bias").check(add_bias)
 # ## Few programs, much data
 #
 # Starting a program costs little, but not nothing. You can also launch only as many programs as the machine runs at
-# once, and let each process several blocks. The loop's step is the size of the whole grid:
+# once. Then each program works on several blocks, one after the other. The loop's step is the size of the whole grid:
 
 # %%
 n, BLOCK, programs = 100, 8, 3

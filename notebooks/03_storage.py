@@ -139,8 +139,8 @@ add_one_to(left_copy, ROWS=4, COLUMNS=2)
 add_one_to(right_copy, ROWS=4, COLUMNS=4)
 
 # %% [markdown]
-# The copies are now the first data plus 2, and the original is still the first data plus 1: the kernel wrote only to
-# the copies' memory.
+# Each copy now has the first values plus 2, and the original still has the first values plus 1: the kernel wrote only
+# to the copies' memory.
 
 # %%
 started = torch.arange(24.0).reshape(4, 6)
@@ -294,7 +294,8 @@ launches[0].plot.origins(program=0, lane=18)
 # %% [markdown]
 # ## Exercise 5: the diagonal
 #
-# The elements `[0, 0]`, `[1, 1]`, ... of a matrix with any strides have equal distances. How large are they?
+# The elements `[0, 0]`, `[1, 1]`, ... of a matrix with any strides lie at equal distances in memory. How far is it from
+# each of them to the next?
 
 
 # %%

@@ -59,7 +59,8 @@ predict(
 )
 
 # %% [markdown]
-# The tab *Findings* says which elements are unwritten. `triton.cdiv` rounds up, and then there are no findings:
+# The finding above the tabs says that the grid is too small, and how to launch enough programs. `triton.cdiv` rounds
+# up, and then there are no findings:
 
 # %%
 with lab.record() as launches:
@@ -104,9 +105,8 @@ launches[0].plot.tiling("x_ptr")
 block = torch.zeros(6, 8)
 view = block[:, :5]
 with lab.record() as launches:
-    double[(1,)](
-        view, torch.empty(64), 30, BLOCK=32
-    )  # 30 elements in a row: so a view does not lie
+    # Wrong: 30 neighbours in memory are read, but a row of the view ends after 5 elements.
+    double[(1,)](view, torch.empty(64), 30, BLOCK=32)
 print(launches[0].findings[0])
 launches[0].plot.storage("x_ptr")
 
@@ -220,8 +220,8 @@ def last_of_each(out_ptr, n, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
 last_of_each[(5,)](torch.empty(20, dtype=torch.int32), 20, WIDTH=4, BLOCK=8)
 
 # %% [markdown]
-# Blocks have 8 lanes, but each program begins only 4 elements after the last: all elements but the first four belong
-# to two programs.
+# Blocks have 8 lanes, but each program begins only 4 elements after the last: all elements but the first four belong to
+# two programs. These are 16 elements and 32 lanes.
 #
 # ## Memory that was never written
 #
@@ -301,7 +301,8 @@ exercise("take").check(take)
 # %% [markdown]
 # ## How large is a block?
 #
-# Each choice runs the launch again: with larger blocks there are fewer programs and more masked-off lanes.
+# Run the cell, then move the slider *BLOCK*. Each choice runs the launch again: with larger blocks there are fewer
+# programs and more masked-off lanes.
 
 
 # %%

@@ -21,9 +21,9 @@
 #
 # ## Python scalars in a kernel
 #
-# `value = 0.0` in a kernel is a float for Python, but a constant tensor for Triton's compiler. An interpreter of the
-# Python code sees the float and fails on `value.shape` or `result.to(...)`. The CPU target runs the output of
-# Triton's own front end, so types are promoted as on a GPU.
+# `value = 0.0` looks like a Python float. In a kernel it is a constant of Triton's compiler, so it has a shape and a
+# type, as a tensor has. On the CPU these types are the same as on a GPU, since both run what Triton's front end makes
+# of the kernel.
 
 # %%
 import torch
@@ -36,7 +36,7 @@ from triton_lab.course import exercise, predict
 # %load_ext triton_lab
 
 # %% [markdown]
-# Two kernels that once failed elsewhere. Asking a Python float for its shape and type:
+# Two examples. The first asks the number 0.0 for its shape and type:
 
 
 # %%
@@ -135,8 +135,9 @@ for variable in launches[0].variables[2:]:
     print(f"{variable.name:22}{values.dtype:12}{values.at()[0]!s:>14}   {plain}")
 
 # %% [markdown]
-# Combined with a tensor, a Python number takes the tensor's type if that type can represent it: `element_and_real`
-# stays float16, while `n + 0.5` becomes float32, since an integer cannot represent 0.5.
+# Combined with a tensor, a Python number takes the tensor's type if both are of one kind, or if an integer meets a
+# float. So `element_and_real` stays float16. A float beside an integer gives a float: `n + 0.5` becomes float32. And
+# `wide` is too large for int32, so it becomes uint32.
 #
 # ## Exercise 1: what is it?
 #
@@ -279,7 +280,8 @@ exercise("dot_of_bytes").check(dot_of_bytes)
 # %% [markdown]
 # ## Printing from a kernel
 #
-# **Print.** In a `%%triton` cell a kernel may print with an f-string; each program's line carries its program id.
+# In a `%%triton` cell a kernel may print with an f-string. Each line begins with the number of its program. Only the
+# lab can do this: in plain Triton write `tl.device_print("data", data)`.
 
 
 # %%
@@ -323,8 +325,8 @@ exercise("floor_to_int").check(floor_to_int)
 # %% [markdown]
 # ## What to remember
 #
-# - Types are inferred when the kernel is compiled. A Python number takes the type of the other operand, if that type
-#   can represent it.
+# - Types are inferred when the kernel is compiled. A Python number takes the type of a tensor of the same kind. A float
+#   beside an integer tensor gives float32.
 # - Narrow integers wrap around without a warning: widen before you add or multiply.
 # - Compute in float32, and round once, when you store.
 

@@ -14,12 +14,10 @@
 # *About 35 minutes. You need chapter 03.*
 #
 # A kernel takes addresses. Two of its arguments may refer to the same memory: the same tensor twice, overlapping
-# slices, or one storage with two dtypes. A simulator that copies each *argument* to the host, runs the kernel, and
-# copies each argument back gets this wrong: an unchanged copy may be written back last, over the result. In this
-# chapter you will see the effect of such sharing, and write three kernels that change their inputs.
+# slices, or one storage with two dtypes. Then a store through one argument changes what a load through the other reads.
+# In this chapter you will see the effect of such sharing, and write three kernels that change their inputs.
 #
-# triton-lab never copies an argument. On the CPU a kernel works in the tensors' own memory. For a tensor on another
-# device there is one mirror for each contiguous range of *memory*, and only the stored bytes are copied back.
+# On the CPU a kernel of the lab works in the tensors' own memory, so all of this is as on a GPU.
 
 # %%
 import numpy as np
@@ -35,7 +33,8 @@ from triton_lab.course import exercise, predict
 # %% [markdown]
 # ## The same buffer twice
 #
-# The kernel stores 1 through its first argument and does not touch the second. It must print 1.
+# The kernel stores 1 through its first argument and does not touch the second. Both are the same tensor, so the second
+# one is 1, too.
 
 
 # %%
@@ -241,7 +240,8 @@ exercise("relu_backward").check(relu_backward)
 # ## One storage, two dtypes
 #
 # `view(torch.uint8)` reads the same bytes as numbers from 0 to 255. Writing a float through one argument changes four
-# elements of the other.
+# elements of the other. This kernel stores first and loads afterwards, on purpose, with a barrier between the two. So
+# its result is certain, although the lab's note warns of it.
 
 
 # %%

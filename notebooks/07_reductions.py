@@ -194,7 +194,8 @@ def softmax(x):
 exercise("softmax").check(softmax)
 
 # %% [markdown]
-# How near is it to torch? The lab follows the roundings and says whether they explain the difference.
+# How near is it to torch? The lab follows the roundings and says whether they explain the difference. (An *ulp* is the
+# distance from a float to the next one.)
 
 # %%
 with lab.record() as launches:

@@ -82,7 +82,7 @@ def layer_norm(x, weight, bias):
 exercise("layer_norm").check(layer_norm)
 
 # %% [markdown]
-# What limits it? Each element is loaded once and stored once, and there are about eight operations for each. The
+# What limits it? Each element is loaded once and stored once, and there are about seven operations for each. The
 # roofline of [chapter 01](01_what_a_gpu_is.ipynb) answers:
 
 # %%
@@ -95,9 +95,10 @@ launches[0].compile("sm_90").plot.cost("H100")
 #
 # ## A row that does not fit
 #
-# A thread has at most 255 registers, so a program holds some ten thousand numbers. A longer row is read in steps, and
-# then it is gone. The obvious kernel has three loops: one for the mean, one for the variance, one for the result. In
-# the picture behind the question, time runs down.
+# A block is held in registers. A thread has at most 255 of them, so a program of 4 warps holds at most 32,640 numbers.
+# More warps hold more, up to the 65,536 registers of a multiprocessor. A longer row is read in steps, and after each
+# step the numbers are gone. The obvious kernel has three loops: one for the mean, one for the variance, one for the
+# result. In the picture behind the question, time runs down.
 
 
 # %%

@@ -134,7 +134,6 @@ shapes = {f"{i} by {j}": (i, j) for i, j in [(16, 256), (32, 128), (64, 64), (25
 moved = {
     name: lab.tiled_product(x, w, tile=shape).product.moved.total for name, shape in shapes.items()
 }
-print(moved)
 predict(
     "All four tiles (rows by columns) have 4,096 elements. With which one do all programs load the fewest bytes?",
     list(shapes),
@@ -144,6 +143,8 @@ predict(
 )
 
 # %% [markdown]
+# With tiles of 64 by 64 the programs load 71 million bytes in all, and with 16 by 256 twice as many.
+#
 # From which size on is memory no longer the limit? That depends on the dtype: tensor cores multiply float16 faster.
 
 # %%

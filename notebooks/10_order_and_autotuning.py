@@ -37,10 +37,10 @@ _ = torch.manual_seed(0)
 # %% [markdown]
 # ## Which programs run at the same time?
 #
-# An H100 has 132 multiprocessors, and programs start in the order of their numbers. So at any moment about the same
-# number of programs is running, all with numbers close to each other. Such a group is called a *wave*. What one
-# program of a wave loads stays for a while in the second cache. If another program of the wave needs the same bytes,
-# they come from there, and not from global memory.
+# An H100 has 132 multiprocessors. Each of them holds one or a few programs of such a kernel, and programs start in the
+# order of their numbers. So at any moment some hundred programs run, all with numbers close to each other. Such a group
+# is called a *wave*. What one program of a wave loads stays for a while in the second cache. If another program of the
+# wave needs the same bytes, they come from there, and not from global memory.
 #
 # To see it in small: 256 tiles, and a machine that runs 16 programs at once. The product comes from
 # `triton_lab.examples`; with `group_m=1` it goes through the tiles row by row. Each colour is one wave:
@@ -50,7 +50,7 @@ _ = torch.manual_seed(0)
 a, b = torch.randn(512, 64), torch.randn(64, 512)
 
 
-def launch_product(group_m: int = 4):
+def launch_product(group_m: int = 2):
     matmul(a, b, block_m=32, block_n=32, group_m=group_m)
 
 
@@ -64,18 +64,19 @@ launches[0].plot.grid("wave", sms=16)
 
 
 # %%
+best = min([1, 2, 4, 8, 16], key=lambda band: band + 16 // band)
 with lab.record() as launches:
-    launch_product(group_m=4)
+    launch_product(best)
 predict(
     "A wave has 16 tiles. How many tiles high must a band be, so that a wave needs the fewest strips?",
     [1, 2, 4, 8, 16],
-    right=min([1, 2, 4, 8, 16], key=lambda band: band + 16 // band),
+    right=best,
     picture=launches[0].plot.grid("wave", sms=16),
     why="A band of 4 makes a wave a square: 4 strips of a and 4 of b.",
 )
 
 # %% [markdown]
-# Move the slider to see the others:
+# Run the cell, then move the slider *group_m* to see the others:
 
 # %%
 lab.interact(
@@ -142,6 +143,7 @@ exercise("bands").check(bands)
 
 # %% [markdown]
 # Does it matter? Measured on an H100: products of float16 matrices with tiles of 128 by 128, in bands of four heights.
+# In the figure `GROUP_M` is the height of a band.
 
 # %%
 order = lab.examples.measurement("order")
@@ -165,9 +167,9 @@ launches[0].plot.tiling("out_ptr")
 # %% [markdown]
 # ## Warps: how many threads share a tile
 #
-# `num_warps` is no number of the kernel's text. It is an option of the launch, like the grid. The tile stays the same,
-# and so do the bytes. But more threads share it, so each of them holds fewer elements and needs fewer registers. Here
-# is a float16 product with tiles of 128 by 128, compiled for an H100:
+# You do not write `num_warps` in the kernel. You give it with the launch, like the grid. The tile stays the same, and
+# so do the bytes. But more threads share it, so each of them holds fewer elements and needs fewer registers. Here is a
+# float16 product with tiles of 128 by 128, compiled for an H100:
 
 
 # %%
@@ -361,5 +363,5 @@ lab.course.progress("10")
 # %% [markdown]
 # **Where to read on.** [Chapter 19](19_machine_code.ipynb) compares two choices in the machine code, and [chapter
 # 29](29_gpu_and_interpreter.ipynb) measures with `lab.sweep`. Triton's tutorial *Matrix Multiplication* puts bands and
-# autotuner into one kernel. `docs/findings/tuned-in-place.md` and `docs/findings/tuned-leftover.md` have more of the
-# trap.
+# autotuner into one kernel. In a terminal, `triton-lab explain tuned-in-place` and `triton-lab explain tuned-leftover`
+# say more of the trap.

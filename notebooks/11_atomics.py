@@ -49,17 +49,18 @@ count[(8,)](counter)
 print(counter)
 
 # %% [markdown]
-# The finding says that the programs race: the result depends on who comes first. Below you decide that for two of the
-# programs. Answer, then click a program, or press ← and →, to let it take its next step. Can you lose an update?
+# The finding says that the programs race: the result depends on who comes first. (The other finding says that no
+# program asks for its number. Here none needs it.) Below you decide that for two of the programs. Answer, then click a
+# program, or press ← and →, to let it take its next step. Can you lose an update?
 
 # %%
 one = lab.last
 predict(
-    "Two programs each add one to a counter that is 0. How many different numbers may they leave?",
+    "Two programs each add one to a counter that is 0. How many different results are possible?",
     [1, 2, 3],
     right=len(one.interleavings().outcomes),
     picture=one.plot.interleaving(),
-    why="They leave 2, or 1 if both load before one of them stores: then an update is lost.",
+    why="The result is 2, or 1 if both load before one of them stores: then an update is lost.",
 )
 
 # %% [markdown]
@@ -67,7 +68,7 @@ predict(
 #
 # ## Exercise 1: what is the smallest possible result?
 #
-# On a GPU the result may differ from run to run. What is the smallest number that eight programs may leave?
+# On a GPU the result may differ from run to run. What is the smallest result that is possible with eight programs?
 
 # %%
 # BEGIN SOLUTION: a number

@@ -75,13 +75,14 @@ filled = torch.empty(8, 32)
 with lab.record() as launches:
     fill[(8,)](filled, 3, BLOCK=32)
 print("different rows:", len(filled.unique(dim=0)), "of 8")
+print(filled[:, :6])
 launches[0].plot.values("numbers")
 
 # %% [markdown]
-# All rows are equal, as every program asks for numbers 0 to 31. No error, no finding: each number by itself looks
-# random. **The offset must be different for every number that you want to be different.** The place of the element in
-# the whole tensor is such an offset. It has another advantage: the result does not change when you choose another
-# block size.
+# All rows are equal, as every program asks for numbers 0 to 31. The picture shows those of program 0. No error, no
+# finding: each number by itself looks random. **The offset must be different for every number that you want to be
+# different.** The place of the element in the whole tensor is such an offset. It has another advantage: the result does
+# not change when you choose another block size.
 #
 # ## Exercise 1: a matrix of random numbers
 #
@@ -162,7 +163,8 @@ def dropout(x, p, seed):
 exercise("dropout").check(dropout)
 
 # %% [markdown]
-# Move the slider: which lanes stay, for which `p`? Lanes that stay for a large `p` stay for a smaller one, too.
+# Run the cell, then move the slider *p*: which lanes stay, for which `p`? Lanes that stay for a large `p` stay for a
+# smaller one, too.
 
 
 # %%
@@ -321,7 +323,7 @@ print("four times the share of hits:", 4 * darts(20_000, 3).item() / 20_000)
 # %% [markdown]
 # ## What to remember
 #
-# - `tl.rand(seed, offset)` is a function without memory. Equal seed and equal offset give the equal number.
+# - `tl.rand(seed, offset)` has no state: the same seed and the same offset always give the same number.
 # - Take the element's place in the whole tensor as the offset. Then numbers differ, and blocks do not matter.
 # - Dropout multiplies what stays by `1 / (1 - p)`, so that the mean stays the same.
 # - Backward draws again, with the same seed. No mask is stored.

@@ -36,6 +36,10 @@ _ = torch.manual_seed(0)
 # %% [markdown]
 # ## The formula
 #
+# A text is a row of *tokens*, which are words or parts of words. Each token has three vectors: its *query*, its *key*
+# and its *value*. They are the rows of `q`, `k` and `v`, and `dim` is their length. One such attention is a *head*, and
+# a layer of a model has several heads side by side. The result of a head is
+#
 # `softmax(q @ k.T / sqrt(dim)) @ v`. The scores say how well a query fits a key, softmax turns them into weights, and
 # the result is a weighted mean of values. Here with three tokens, in torch:
 
@@ -119,7 +123,7 @@ def log_sum_exp(x):
 exercise("log_sum_exp").check(log_sum_exp)
 
 # %% [markdown]
-# Watch `high` and `total` grow, step by step:
+# Watch `high` and `total` change, step by step:
 
 # %%
 with lab.record() as launches:
@@ -271,7 +275,7 @@ def causal_attention(q, k, v):
 exercise("causal_attention").check(causal_attention)
 
 # %% [markdown]
-# Now programs have different lengths. The grid shows which have the most work:
+# Now programs run different numbers of steps. The grid shows which have the most work:
 
 # %%
 with lab.record() as launches:

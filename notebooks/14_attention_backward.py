@@ -13,8 +13,8 @@
 #
 # *About 70 minutes. You need chapters 11 (atomics) and 13 (attention).*
 #
-# A model is trained with the backward pass of attention, and used with a third form of it: one query and thousands of
-# keys. Both begin with one number for each query that the forward pass leaves behind. In this chapter you will
+# To train a model you need the backward pass of attention. To write an answer, a model needs attention of another form:
+# one query and thousands of keys. Both use one number for each query, `lse`. In this chapter you will
 #
 # 1. compute all three gradients without having stored a matrix of weights,
 # 2. compare two loops with one loop and atomic additions, and count what each costs,
@@ -376,8 +376,8 @@ exercise("causal_products").check(causal_products)
 # %% [markdown]
 # ## All three in autograd
 #
-# The parts together are an operation that torch can differentiate. `torch.autograd.gradcheck` would compare with
-# differences of the function; here torch's own attention is the reference.
+# The parts together are an operation that torch can differentiate. `torch.autograd.gradcheck` would compare with finite
+# differences; here torch's own attention is the reference.
 
 
 # %%
@@ -594,8 +594,8 @@ with lab.record() as launches:
 launches[0].findings
 
 # %% [markdown]
-# On a GPU, this is the cruel kind of mistake. The rest of a page holds tokens of another user's answer that is over.
-# The numbers look plausible.
+# On a GPU this mistake is hard to find. The rest of a page may still hold the keys of another user's answer that has
+# ended, and the numbers look plausible.
 #
 # ## What to remember
 #

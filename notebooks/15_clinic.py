@@ -90,7 +90,7 @@ def halved(x):
 exercise("halved").check(halved)
 
 # %% [markdown]
-# ## 3. Right on Mondays
+# ## 3. Right in the tests only
 #
 # "My tests pass. In the model it gives nonsense." Tool: *Storage*. How is the model's tensor stored?
 
@@ -151,7 +151,7 @@ def row_maxima(x):
 exercise("row_maxima").check(row_maxima)
 
 # %% [markdown]
-# ## 5. Sometimes far too small
+# ## 5. Sometimes too large
 #
 # "Rows of 64 are right, rows of 100 are not." Tool: `lab.compare`, which the check draws.
 
@@ -346,7 +346,7 @@ exercise("product").check(product)
 # %% [markdown]
 # ## 11. Too late
 #
-# "On my machine it is right, on the GPU every hundredth element is not." Tool: the finding *race*. Which program
+# "On my machine it is right, on the GPU an element is wrong now and then." Tool: the finding *race*. Which program
 # needs an element that another program changes?
 
 
@@ -410,14 +410,14 @@ exercise("highest").check(highest)
 # %% [markdown]
 # ## Which tool shows what
 #
-# One launch of a correct kernel, with all of its tabs. For each of the twelve kernels, say which tab you would open
-# first.
+# Here is one launch of a correct kernel, with all of its tabs. For each of the twelve kernels, say which tab or which
+# finding you would look at first.
 
 # %%
-from triton_lab.examples.softmax import softmax_forward
+from triton_lab.examples.matmul import matmul
 
 with lab.record() as launches:
-    softmax_forward(torch.randn(6, 20))
+    matmul(torch.randn(48, 40), torch.randn(40, 48), block_m=32, block_n=32)
 launches[0]
 
 # %% [markdown]

@@ -64,13 +64,13 @@ with lab.record() as launches:
         print(f"mean mended: {mean!s:5}  deviation mended: {deviation!s:5}  off by {off:.4f}")
 
 # %% [markdown]
-# One change makes the error *larger*, and it is right all the same. So a result that is still wrong does not prove
-# that a change was wrong. Keep a change if you can say why the old line was wrong. Then check again, and read the new
-# message as if it were the first. This is the launch with one fault left. The hatched lanes load 0, so each of them
-# has a deviation of about 10:
+# One of the two correct changes makes the error *larger*. So a result that is still wrong does not prove that a change
+# was wrong. Keep a change if you can say why the old line was wrong. Then check again, and read the new message as if
+# it were the first. This is the launch with one fault left. Lanes 40 to 63 load 0, so each of them has a deviation of
+# about -10:
 
 # %%
-launches[1]
+launches[1].plot.values("deviation", line=9)
 
 # %% [markdown]
 # ## 1. The product in bands
@@ -463,5 +463,6 @@ exercise("decay").check(decay)
 lab.course.progress("16")
 
 # %% [markdown]
-# **Where to read on.** `docs/findings/` has a page for each kind of finding: what it means, and what to do. Agans's
-# *Debugging: The 9 Indispensable Rules* is short, and says why one changes one thing at a time.
+# **Where to read on.** In a terminal, `triton-lab explain` lists the kinds of findings, and `triton-lab explain race`
+# says what a race means and what to do. Agans's *Debugging: The 9 Indispensable Rules* is short, and says why one
+# changes one thing at a time.

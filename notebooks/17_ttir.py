@@ -64,7 +64,8 @@ compiled = launch.compile("sm_90")
 print(compiled)
 
 # %% [markdown]
-# Registers, shared memory, instructions: each instruction is run by a *warp*, 32 threads at once.
+# The table counts registers, shared memory and instructions. A *warp* runs each instruction with 32 threads at once,
+# which the table calls lanes. The row *stages* is `num_stages` of chapter 10.
 #
 # The machine code is the last of six stages. TTIR is your kernel as operations on blocks. TTGIR says which thread holds
 # which element ([chapter 18](18_layouts.ipynb)). LLVM IR is one thread's program, PTX is NVIDIA's assembly language,

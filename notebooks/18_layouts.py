@@ -93,6 +93,12 @@ assert rows.owner(1, 5)[0].lane == 9 and rows.owner(1, 5)[0].register == 1
 rows
 
 # %% [markdown]
+# Below, the same layout stands as a *bit matrix*. It has a column for each bit of the register's number, the thread's
+# and the warp's. A 1 in a column says how far this bit moves the element. Take thread 9 of warp 0, and 9 is 8 + 1. The
+# column of 8 has its 1 at *index 0: 1*: one row down. The column of 1 has its 1 at *index 1: 4*: four columns to the
+# right. So the thread's first element is `[1, 4]`. In a swizzled layout, which comes below, two bits can move the same
+# index by the same distance. Then the two cancel.
+#
 # ## Exercise 1: a row for each thread
 #
 # Make a layout of `(128, 32)` for four warps, in which each thread holds one whole row, in the order of the threads:
@@ -172,9 +178,9 @@ assert few.layout.copies == 2 and len(few.layout.owner(5)) == 2
 # %% [markdown]
 # ## A sum across threads
 #
-# Elements of one row can lie with one thread, with several threads of a warp, or with several warps. A thread adds its
-# own elements. Threads of one warp exchange their sums with *shuffles*, from register to register. Warps exchange them
-# through shared memory.
+# The elements of one row can be held by one thread, by several threads of a warp, or by several warps. A thread adds
+# its own elements. Threads of one warp exchange their sums with *shuffles*, from register to register. Warps exchange
+# them through shared memory.
 
 
 # %%
@@ -209,9 +215,9 @@ tall.plot.layouts()
 
 # %% [markdown]
 # With 16 rows of 128 a warp holds whole rows, four of them. Each row takes five steps of shuffles, since each step
-# halves the number of sums that are left: 32, 16, 8, 4, 2, 1. A single row of 1,024 lies with all four warps. Each warp
-# takes five steps, the four sums meet in shared memory, and two more steps add them. In the machine code `SHFL` is a
-# shuffle, `STS` and `LDS` store to and load from shared memory, and at `BAR` the warps wait for each other.
+# halves the number of sums that are left: 32, 16, 8, 4, 2, 1. A single row of 1,024 is held by all four warps. Each
+# warp takes five steps, the four sums meet in shared memory, and two more steps add them. In the machine code `SHFL` is
+# a shuffle, `STS` and `LDS` store to and load from shared memory, and at `BAR` the warps wait for each other.
 
 # %%
 for sums in (tall, long):
@@ -236,8 +242,9 @@ assert len(tall.layouts.conversions) == 1
 # ## Conversions
 #
 # A conversion costs nothing if each thread keeps its elements. If the elements stay in their warp, shuffles can move
-# them. Otherwise they go through shared memory. In the layout `rows` above a thread has four neighbours of a row. In
-# the next layout it has four neighbours of a column:
+# them. Otherwise they go through shared memory. (`wavefronts` counts the turns of shared memory, and one turn moves up
+# to 32 words of four bytes.) In the layout `rows` above a thread has four neighbours of a row. In the next layout it
+# has four neighbours of a column:
 
 # %%
 columns = lab.layout(
@@ -262,6 +269,8 @@ print(moved.counts())
 assert moved.way == "shared memory" and sum(moved.counts().values()) == 16 * 32
 
 # %% [markdown]
+# Here `same block` counts the elements that come from another warp of the same program.
+#
 # In the next layout a thread has four elements of a column, too. But each warp has the elements that it has in `rows`,
 # so shuffles are enough:
 
@@ -331,8 +340,8 @@ exercise("swizzle_of_16").check(swizzle_of_16)
 # %% [markdown]
 # ## The layouts of a product
 #
-# A matrix unit needs its operands in shared memory, and produces the result in its own layout. So a matrix product has
-# several layouts, and a conversion before it stores. Pick one.
+# On an H100 the tensor cores read the tiles from shared memory, and they produce the result in a layout of their own.
+# So a matrix product has several layouts, and a conversion before it stores. Pick one.
 
 # %%
 from triton_lab.examples.matmul import matmul

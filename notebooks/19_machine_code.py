@@ -87,9 +87,10 @@ assert [len(lines) for lines in loads_of_x(compiled).values()] == [2, 2, 2]
 
 # %% [markdown]
 # In LLVM IR the load is PTX already, as a text: Triton writes its loads itself, and LLVM translates the rest. In PTX
-# `v4.b32` are four numbers of 32 bits, and `@%p1` is the mask: the instruction does nothing if `%p1` is false. In SASS
-# the number in `LDG.E.128` counts the bits that each thread moves at once. Pick the line in the picture to see all that
-# it becomes.
+# `v4.b32` are four numbers of 32 bits, and `@%p1` is the mask: the instruction does nothing if `%p1` is false. Such a
+# truth value is called a *predicate*. SASS has the opposite one here: `@!P0` executes the instruction if `P0` is false.
+# In SASS the number in `LDG.E.128` counts the bits that each thread moves at once. Pick the line in the picture to see
+# all that it becomes.
 
 # %%
 assert all("LDG.E.128" in line for line in loads_of_x(compiled)["sass"])
@@ -155,7 +156,8 @@ assert x_strided.requests == 4 * x_load.requests  # and no thread can move four 
 print(strided.transactions)
 
 # %% [markdown]
-# The worst line is named, with the reason and a remedy. Now slide the stride: how bad is 2?
+# The worst line is named, with the reason and a remedy. How bad is a stride of 2? Run the cell, then move the slider
+# *stride*.
 
 # %%
 lab.interact(
@@ -165,9 +167,9 @@ lab.interact(
 )
 
 # %% [markdown]
-# As bad as 8! The layout gives each thread four neighbours, which is good for `y`. A thread must load those of `x`
-# one by one. So the 32 threads of one request load every fourth: at stride 2 they are 32 bytes apart, each in its own
-# sector.
+# A stride of 2 is as bad as 8! The layout gives each thread four neighbours, which is good for `y`. A thread must load
+# those of `x` one by one. So the 32 threads of one request load every fourth: at stride 2 they are 32 bytes apart, each
+# in its own sector.
 
 # %%
 two = launch_add(stride=2).compile("sm_90").transactions.transfers[0]
@@ -283,7 +285,7 @@ def product(size):
 
 small, large = product(128), product(1024)
 for each in (small, large):
-    print(f"{each.cost.intensity:6.1f} flop a byte: {each.cost.roof('H100')}")
+    print(f"{each.cost.intensity:.1f} flop a byte:\n  {each.cost.roof('H100')}")
 assert small.cost.roof("H100").memory_bound and not large.cost.roof("H100").memory_bound
 large.plot.cost("H100")
 
@@ -316,8 +318,8 @@ assert any("HGMMA" in name for name in small.metadata.matrix)
 # ## Occupancy
 #
 # While one warp waits for memory, another computes - if there is another. A multiprocessor holds as many programs as
-# registers, shared memory and warps allow. The scarcest of them is the limit. Slide the warps of a program of `add`:
-# the picture says how many programs fit.
+# registers, shared memory and warps allow. The scarcest of them is the limit. Run the cell, then move the slider
+# *num_warps*, the warps of a program of `add`: the picture says how many programs fit.
 
 # %%
 for name, each in {"add": compiled, "matmul": small}.items():
@@ -367,8 +369,8 @@ assert (
 print(difference.diff("ttgir", context=0))
 
 # %% [markdown]
-# Only the layout has changed: more warps along the block. Which is faster? Measure it on a GPU, with `lab.sweep`.
-# Here you see the choices.
+# Only the number of warps and the layout have changed: more warps along the block. Which is faster? Measure it on a
+# GPU, with `lab.sweep`. Here you see the choices.
 #
 # And a GPU of another vendor: `gfx942` is AMD's MI300X. Its warps have 64 threads, and its matrix instructions are
 # others. One product for both targets, and below it the vector add in AMD's assembler:

@@ -47,9 +47,9 @@ for what, value in lab.examples.proton().machine.items():
 # with float16. So there are two least times, one for the bytes and one for the operations. The kernel cannot be
 # faster than the longer of the two.
 #
-# Three kernels go with us through this chapter. The first copies 32 million floats. The second multiplies two float16
-# matrices of 4,096 by 4,096. The third follows a chain: it loads a number, and that number says where to load the
-# next one. It does so 64 times for each of 16,384 starts.
+# The chapter begins with three kernels. The first copies 32 million floats. The second multiplies two float16 matrices
+# of 4,096 by 4,096. The third follows a chain: it loads a number, and that number says where to load the next one. It
+# does so 64 times for each of 16,384 starts.
 
 # %%
 for name in ("copy", "product", "follow"):
@@ -333,7 +333,8 @@ print(lab.examples.proton(["softmax_4_warps", "softmax_16_warps"]))
 #
 # ## The uncoalesced load
 #
-# Report B was this kernel. It adds up the columns of a matrix, and each program has one column:
+# Report B was this kernel. It adds up the columns of a matrix, and each program has one column. The picture counts
+# lines in the kernel's file, and its worst line is the one with the load:
 
 # %%
 columns = small_launch("column_sums")

@@ -38,7 +38,8 @@ _ = torch.manual_seed(0)
 # ## The last wave
 #
 # Suppose that a GPU runs 16 programs at once, and a launch has 36, all equally long. **Guess first:** how much of the
-# machine is idle, on average?
+# machine is idle, on average? In the picture of the grid the first number of a program goes across, so a row of the
+# grid is a column of the matrix.
 
 
 # %%
@@ -81,7 +82,7 @@ exercise("last_wave").check(last_wave)
 #
 # - A program starts once and not for each tile. What it computes at its start, it computes once.
 # - The next tile's loads can start while the last tile is still being stored. Between two programs that is impossible.
-# - The programs are known: they can share work out among themselves, for example the last tiles.
+# - The number of programs is known, so they can share out the last tiles.
 #
 # ## Exercise 2: four programs for any matrix
 #
@@ -122,7 +123,7 @@ with lab.record() as launches:
 launches[0].plot.tiling("out_ptr")
 
 # %% [markdown]
-# ## A tile by its name
+# ## Descriptors
 #
 # Look at the kernel above: most of it is about addresses and masks. A *descriptor* says it once: where a tensor is,
 # its shape, its strides, and the shape of a tile. Then `load([i, j])` loads the tile whose first element is there.
@@ -160,8 +161,8 @@ for name in ("UTMALDG", "UTMASTG", "LDG.E"):
 #
 # ## Exercise 3: a transpose by descriptors
 #
-# The transpose of a contiguous matrix, whose rows and columns are multiples of 4. Load a tile, turn it with
-# `tl.trans`, store it at its new place, all through descriptors.
+# The transpose of a contiguous matrix, whose numbers of rows and of columns are multiples of 4. Load a tile, turn it
+# with `tl.trans`, store it at its new place, all through descriptors.
 
 
 # %%
@@ -242,9 +243,10 @@ for size in (4096, 8192):
 products.plot()
 
 # %% [markdown]
-# At 4,096 the plain kernel is a seventh faster than the persistent one; at 8,192 the persistent one is 3 % faster. No
-# idea is fast by itself. A kernel gains if what it saves, the work on addresses and the last wave, is more than what it
-# costs. Count first, then measure.
+# For 512 and 1,024 the times differ so much from run to run that they decide nothing. At 4,096 the plain kernel is a
+# seventh faster than the persistent one; at 8,192 the persistent one is 3 % faster. No idea is fast by itself. A kernel
+# gains if what it saves, the work on addresses and the last wave, is more than what it costs. Count first, then
+# measure.
 #
 # ## What to remember
 #
@@ -258,5 +260,5 @@ lab.course.progress("21")
 
 # %% [markdown]
 # **Where to read on.** Triton's tutorial *Persistent Matmul* compares five such kernels on a GPU. NVIDIA's *CUDA
-# programming guide* describes the tensor memory accelerator. [Chapter 13](13_attention.ipynb) has the kernel in which
-# all of this is used most.
+# programming guide* describes the tensor memory accelerator. [Chapter 26](26_gluon_attention.ipynb) uses descriptors
+# for attention.

@@ -99,10 +99,10 @@ exercise("e4m3_steps").check(e4m3_steps)
 # *quantising*.
 #
 # The usual scale is the greatest absolute value, divided by the largest number of the format. Then the greatest value
-# just fits. The question is: the greatest of *which* numbers? Here is a matrix with two difficulties: most numbers
-# are around 1, but one row is a hundred times smaller, and in one column all numbers are a thousand times larger.
-# **Guess first:** one scale for the whole matrix, one for each row, one for each 32 numbers of a row: in which rows
-# and columns does each of them lose the numbers?
+# just fits. The question is: the greatest of *which* numbers? Here is a matrix with two difficulties: most numbers are
+# around 1, but one row is a hundred times smaller, and in one column all numbers are a thousand times larger. **Guess
+# first:** one scale for the whole matrix, one for each row, one for each 32 numbers of a row: where is the error large
+# with each of them?
 
 
 # %%
@@ -146,8 +146,8 @@ for name, most, rounded in (("e4m3", 448, to_e4m3), ("e2m1", 6, to_e2m1)):
 # for all, and nothing else is left. A scale for each row is no better, since the large column is in every row. With a
 # scale for each 32 numbers, the column spoils only its 31 neighbours in each row.
 #
-# e4m3 has a range of its own, from 0.002 to 448. So it stands a poor scale better: only the small row suffers from a
-# scale for all, and a scale for each row saves it. With four bits, small groups are no refinement. They are needed.
+# e4m3 has a range of its own, from 0.002 to 448. So e4m3 still works with a poor scale: with one scale for all only the
+# small row is bad, and a scale for each row is enough. With four bits you need a scale for each small group.
 #
 # ## Exercise 2: a scale for each row
 #
@@ -398,9 +398,9 @@ for row in narrow:
 narrow.plot()
 
 # %% [markdown]
-# fp8 is twice as fast as float16. To add up exactly after each 128 products costs a third of that speed. And the
-# formats with scales? They are slower than float16, because an H100 does not have them: the threads convert each tile
-# to bfloat16 before it is multiplied.
+# fp8 is twice as fast as float16. To add up exactly after each 128 products costs a third of that speed. (With 32, as
+# above, it would be done four times as often.) And the formats with scales? They are slower than float16, because an
+# H100 does not have them: the threads convert each tile to bfloat16 before it is multiplied.
 #
 # Then 16 rows by a square matrix, as when a model writes the next word of 16 texts. **Guess first:** what is the
 # limit here, and which format is the fastest?
@@ -481,8 +481,8 @@ launches[0].plot.tiling("out_ptr")
 
 # %% [markdown]
 # The experts have 21, 0, 3 and 40 rows. Point at the tiles: the second tile has 5 rows, and after it begins the next
-# expert. Its 11 lanes without a row compute in vain. The fewer rows an expert has, the more of its tile is wasted.
-# This is why tiles of 16 rows, and not of 128, are used when there are few words.
+# expert. The other 11 rows of this tile are computed in vain. The fewer rows an expert has, the more of its tile is
+# wasted. This is why tiles of 16 rows, and not of 128, are used when there are few words.
 #
 # Measured on an H100: 8,192 rows of 1,024 numbers, shared out unevenly among 1 to 256 experts.
 
@@ -491,7 +491,7 @@ grouped = lab.examples.measurement("grouped")
 for size in (1, 16, 256):
     one, apart = (row for row in grouped if row.size == size)
     print(
-        f"{size:3} experts: one launch {one.seconds * 1e6:5.0f} µs, a launch each {apart.seconds * 1e6:5.0f} µs"
+        f"experts: {size:3}, one launch {one.seconds * 1e6:5.0f} µs, a launch each {apart.seconds * 1e6:5.0f} µs"
     )
 grouped.plot()
 

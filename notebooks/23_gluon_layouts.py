@@ -161,8 +161,8 @@ print(len(columns_of_tile.owner(5)), "threads hold element 5")
 columns_of_tile
 
 # %% [markdown]
-# Sixteen: one in each row. Each of them needs this number to compute its own addresses, and it costs no message
-# between threads. If you mix layouts up, the compiler refuses the kernel:
+# Sixteen: one in each row. Each of them needs this number to compute its own addresses, and no thread has to ask
+# another one for it. If you mix layouts up, the compiler refuses the kernel:
 
 
 # %%
@@ -242,8 +242,8 @@ moved.plot(element=(1, 6))
 
 # %% [markdown]
 # In Triton the compiler inserts such conversions by itself. In Gluon none happens that you did not write, so you see
-# each price. If two layouts are the same to the last thread, `gl.convert_layout(x, other, assert_trivial=True)` makes
-# the compiler refuse anything that would cost.
+# each price. If two layouts are exactly the same, `gl.convert_layout(x, other, assert_trivial=True)` makes the compiler
+# refuse anything that would cost.
 #
 # ## Shared memory
 #
@@ -290,11 +290,12 @@ print(*dict.fromkeys(order), sep=", ")
 # barrier for all warps, loads. The compiler puts this barrier there by itself: you need not write one between a
 # program's own stores and loads.)
 #
-# ## Bank conflicts, and how to be rid of them
+# ## Bank conflicts, and how to avoid them
 #
-# Shared memory has 32 *banks*. Word `w`, of four bytes, is in bank `w % 32`, and each bank gives one word at a time.
-# A row of the tile has 32 words. **Guess first:** when the 32 threads of a warp read a column, how many banks give
-# something? Then look at what one warp reads at once, and move the slider.
+# Shared memory has 32 *banks*. Word `w`, of four bytes, is in bank `w % 32`, and each bank gives one word at a time. A
+# row of the tile has 32 words. **Guess first:** when the 32 threads of a warp read a column, how many banks give
+# something? Then look at what one warp reads at once. Run the cell, and move the slider *phases*: with 32 phases the
+# conflicts are gone.
 
 # %%
 lab.interact(
@@ -388,8 +389,9 @@ transposes.plot()
 # For the largest matrix, registers alone reach 15 % of the speed of a copy, the buffer with conflicts 58 %, and the
 # swizzled one 94 %. `gl.convert_layout` is as fast: the compiler also goes through shared memory, and swizzles.
 #
-# So the 32 threads in a bank cost less here than 20 times. While some programs wait for shared memory, others wait for
-# global memory, and a transpose needs both. A transpose that goes to global memory by columns loses most.
+# So here the conflicts make the transpose 1.6 times slower, and not 20 times. While some programs wait for shared
+# memory, others wait for global memory, and a transpose needs both. A transpose that goes to global memory by columns
+# loses most.
 #
 # ## What to remember
 #

@@ -19,7 +19,7 @@
 # never ends. In this chapter you will
 #
 # 1. say how many bytes must be on their way, so that memory is never idle,
-# 2. copy into shared memory in *groups*, with one, two and three buffers, and see the film of each,
+# 2. copy into shared memory in *groups*, with one, two and three buffers, and see the pipeline of each,
 # 3. use *barriers* with phases, and load and store tiles by TMA,
 # 4. plant five mistakes, and read what each of them does,
 # 5. write a pipeline with two loads ahead.
@@ -107,9 +107,9 @@ print(torch.equal(out, 2 * x), launches[0].findings)
 launches[0].plot.pipeline()
 
 # %% [markdown]
-# This picture is the *film* of a program. Time runs to the right. Above: who works. Below: what is in each buffer.
-# Copies and warps take turns: the warps go on when the copy has ended, and the next copy starts when they have read.
-# Nothing overlaps, so nothing is gained.
+# This picture shows the *pipeline* of a program. Time runs to the right. Above you see who works, and below what is in
+# each buffer. Copies and warps take turns: the warps go on when the copy has ended, and the next copy starts when they
+# have read. Nothing overlaps, so nothing is gained.
 #
 # What if the wait is forgotten? **Guess first:** are the numbers wrong?
 
@@ -172,8 +172,8 @@ def launch_ring(buffers=2):
 lab.interact(launch_ring, draw=lambda launch: launch.plot.pipeline(), buffers=[1, 2, 3, 4])
 
 # %% [markdown]
-# With two buffers one is filled while the other is read: a copy is always running. With three buffers, two are running
-# while the warps read.
+# With two buffers one is filled while the other is read: a copy is always running. Run the cell, and move the slider
+# *buffers* to 3: now two copies are running while the warps read.
 #
 # Two details. The first copies, before the loop, are called the *prologue*. And near the end there is nothing left to
 # copy: the mask is false everywhere. The group is made all the same, empty, so that the number of groups in
@@ -340,9 +340,9 @@ print(told, launch.findings)
 launch.plot.pipeline()
 
 # %% [markdown]
-# Read the film with the kernel. The barrier's phase 0 ends when the bytes have landed, and that ends the wait. For the
-# store there is no barrier: `tma.store_wait(0)` waits until TMA has *read* the tile, so that its memory may be used
-# again.
+# Read the picture together with the kernel. The barrier's phase 0 ends when the bytes have landed, and that ends the
+# wait. For the store there is no barrier: `tma.store_wait(0)` waits until TMA has *read* the tile, so that its memory
+# may be used again.
 #
 # And the fence? The warps and TMA reach shared memory on two different paths, which NVIDIA calls *proxies*: the generic
 # one and the asynchronous one. Without a fence, TMA may read the tile before the warps' stores are there.
@@ -489,7 +489,7 @@ with lab.record() as launches:
 launches[0].plot.pipeline()
 
 # %% [markdown]
-# This is the film of your own pipeline. Two buffers are being filled while the third is read.
+# This is your own pipeline. Two buffers are being filled while the third is read.
 #
 # ## What to remember
 #

@@ -119,7 +119,7 @@ print("elements of a thread:", len(held.elements(warp=0, lane=0)))
 held
 
 # %% [markdown]
-# A warp holds 16 rows, whole. A thread holds 32 of the 4,096 elements, in 32 registers: two neighbours of a row, two
+# A warp holds 16 whole rows. A thread holds 32 of the 4,096 elements, in 32 registers: two neighbours of a row, two
 # more eight rows below, and the same again every eight columns. The sum stays in these registers from the first step to
 # the last one. Therefore it is called the *accumulator*.
 #
@@ -350,9 +350,10 @@ print(torch.allclose(out, x.sum(0)))
 launches[0].plot.pipeline()
 
 # %% [markdown]
-# **Guess first:** four rows of numbers and two boxes. Which partition waits longer at the start, and which at the end?
-# In the picture the row *the program's warps* is `take`, and *partition 1* is `give`. At the start `take` waits for
-# `full[0]`, while `give` fills both boxes. Then `give` waits for `empty[0]`: nobody has taken the first box yet.
+# **Guess first:** four rows of numbers and two boxes. Which partition waits first, and for what? In the picture the row
+# *the program's warps* is `take`, and *partition 1* is `give`. At the start `take` waits for `full[0]`, while `give`
+# fills both boxes. Then `give` waits for `empty[0]`: nobody has taken the first box yet. At the end `give` has
+# finished, while `take` still reads.
 #
 # And if `give` waits for the wrong phase? Then each waits for the other. The lab names both:
 
@@ -557,7 +558,8 @@ for row in products:
 products.plot()
 
 # %% [markdown]
-# (The size in the picture is the number of buffers; the matrices have 4,096 rows and columns.)
+# (The size in the picture is the number of buffers; the matrices have 4,096 rows and columns. torch has no such number,
+# and its point stands at 4.)
 #
 # Surprised? Without partitions, one buffer is as good as two: 545 and 542 Tflop/s. With one buffer nothing overlaps
 # within a program. But three such programs fit on a multiprocessor (154 registers for each of their threads), and while

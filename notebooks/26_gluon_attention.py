@@ -14,8 +14,8 @@
 # *About 60 minutes. You need chapters 13 and 25.*
 #
 # Chapter 13 had attention in one kernel, and left the rest to Triton's compiler. The fastest attention kernels for an
-# H100 decide it by hand: one partition loads keys and values, others compute, and no tile goes back to shared memory
-# between the two products. In this chapter you will
+# H100 decide the rest by hand: one partition loads keys and values, others compute, and no tile goes back to shared
+# memory between the two products. In this chapter you will
 #
 # 1. follow a tile through both products, and see which layouts make that free,
 # 2. compute a softmax in the registers of a partition,
@@ -459,7 +459,7 @@ launches[1].findings
 #
 # ## On an H100
 #
-# An H100 computed attention of 16 heads with 128 channels in float16: one computing partition of eight warps and 128
+# An H100 computed attention of 16 heads with `dim` 128 in float16: one computing partition of eight warps and 128
 # queries, two of four warps and 64 queries each, Triton's kernel from `triton_lab.examples`, and torch. **Guess
 # first:** which is faster, one large partition or two small ones? Who wins?
 
@@ -488,6 +488,6 @@ attentions.plot()
 lab.course.progress("26")
 
 # %% [markdown]
-# **Where to read on.** Shah and others, *FlashAttention-3* (2024), have the ideas of this chapter and more: one
-# partition's products and softmax overlap by themselves, too. Triton's repository has an attention in Gluon for
-# Blackwell, `python/examples/gluon/01-attention-forward.py`.
+# **Where to read on.** Shah and others, *FlashAttention-3* (2024), have the ideas of this chapter and more: within one
+# partition, the softmax of one tile overlaps with the product of the next, too. Triton's repository has an attention in
+# Gluon for Blackwell, `python/examples/gluon/01-attention-forward.py`.

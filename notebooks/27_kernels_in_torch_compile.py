@@ -36,6 +36,7 @@ from triton_lab.course import exercise
 
 # %load_ext triton_lab
 _ = torch.manual_seed(0)
+# torch.compile traces with tensors without data, which it calls fake, and warns of it.
 warnings.filterwarnings("ignore", "Accessing the data pointer of FakeTensor")
 
 # %% [markdown]

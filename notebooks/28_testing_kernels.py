@@ -213,7 +213,7 @@ except AssertionError:
     print("the smallest matrix that fails:", tuple(smallest["x"].shape))
 
 # %% [markdown]
-# One row of three columns: 3 is the smallest number that is no power of two. A mistake in so small an example can be
+# One row of three columns: 3 is the smallest number that is no power of two. A mistake in such a small example can be
 # followed by hand.
 #
 # ## Exercise 3: a test for sums by index
@@ -406,8 +406,10 @@ lab.prove(launches)
 lab.prove(launches, assume=["columns <= 128"])
 
 # %% [markdown]
-# Now all of it holds, for each number of rows, each stride, and up to 128 columns. What a proof does not say is whether
-# the *numbers* are right. For this you need the tests.
+# Now all of it holds, for up to 128 columns. Nearly all of it holds for every number of rows and every stride. Only the
+# addresses have a limit: the lab proves it for up to 46,341 rows and strides up to 46,341, since the product of two
+# larger numbers may not fit into 32 bits. What a proof does not say is whether the *numbers* are right. For this you
+# need the tests.
 #
 # ## What to remember
 #

@@ -192,8 +192,9 @@ assert lab.compare(product, in_tf32).verdict == "different"
 # Look at the distances, too. Thousands of ulp can still be a small error: if a sum almost cancels, the result is
 # small, its ulp is tiny, and a small error is many ulp. The bound takes the added numbers into account.
 #
-# The next kernel does not say `"ieee"`. Then tf32 is allowed, and the verdict is different for the same error. Here
-# the experiment finds exactly the same bits.
+# The next kernel does not say `"ieee"`. Then tf32 is allowed, and the same error gets another verdict: equal up to
+# rounding. The experiment finds the cause, too. On some processors tf32 inputs then give exactly the same bits in every
+# row, on others only in some rows.
 
 
 # %%
@@ -332,7 +333,8 @@ exercise("softplus").check(softplus)
 # ## A bug of your own
 #
 # Now compare a kernel with the recording. Its launch takes a stride and a number of columns; with 100 and 100 it is
-# right. Move the sliders: what is the effect of a wrong stride, and of a wrong mask?
+# right. Run the cell, then move the sliders *stride* and *columns*: what is the effect of a wrong stride, and of a
+# wrong mask?
 
 
 # %%
@@ -435,18 +437,22 @@ def mine(n, block=1024):
 
 
 swept = lab.sweep(
-    mine, [4**k for k in range(5, 11)], configs=[{"block": 64}, {"block": 1024}], seconds=0.02
+    mine, [2**k for k in range(23, 26)], configs=[{"block": 64}, {"block": 1024}], seconds=0.5
 )
+for row in swept:
+    print(f"{row.line:18}{row.size:12,} numbers: {row.time.low * 1e3:4.0f} ms at least")
 assert swept.target == "cpu" and all(swept.rate(row) is None for row in swept)
 swept
 
 # %% [markdown]
-# On the CPU, the sweep measures the interpreter, and the figure says so: it shows how the time grows with the work,
-# and no rate. Do not choose a block size by it.
+# On the CPU, the sweep measures the interpreter, and the figure says so: it shows how the time grows with the work, and
+# no rate. Compare the least times: other processes on the computer make single runs longer, never shorter. Do not
+# choose a block size by this measurement.
 #
 # On a GPU the same cell shows bytes (or flops) a second, with torch in the same figure where you give it, and a line
-# for what *that* GPU reaches with a copy and a large product. A good vector add comes near the copy from some size
-# on. For smaller sizes, starting the kernel takes longer than the kernel itself. Run the cell when you have a GPU.
+# for what *that* GPU reaches with a copy and a large product. A good vector add comes near the copy from some size on.
+# For smaller sizes, starting the kernel takes longer than the kernel itself. Run the cell when you have a GPU, with
+# more sizes: `[4**k for k in range(5, 13)]`.
 
 # %% [markdown]
 # ## What to remember

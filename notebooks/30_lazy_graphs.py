@@ -89,7 +89,7 @@ print(f"t1 = {t1}, t2 = {t2}")
 assert (t1.item(), t2.item()) == (3, 4)
 
 # %% [markdown]
-# torch agrees, and so does the report of this bug: the wrong result is `t1=4, t2=4`, the right one `t1=3, t2=4`.
+# torch agrees. The library with the bug returned `t1=4, t2=4`, and the right result is `t1=3, t2=4`:
 
 # %%
 a0, a1 = torch.tensor([1]), torch.tensor([2])
@@ -235,7 +235,8 @@ exercise("descend").check(descend)
 # %% [markdown]
 # ## Which buffers can be donated
 #
-# A buffer cannot be donated while a name refers to it. A view counts: it shows the same buffer.
+# A buffer cannot be donated while a name refers to it. A view counts: it shows the same buffer. (The picture counts all
+# steps of the session, also those of the exercises' checks.)
 
 # %%
 base = lab.lazy.tensor([1.0, 2.0, 3.0, 4.0])

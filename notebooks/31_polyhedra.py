@@ -100,7 +100,8 @@ wavefront = lab.polyhedral.scop(page_nests.WAVEFRONT, n=6)
 wavefront.plot(instance=(3, 2), dependences="value")
 
 # %% [markdown]
-# Every second column up to the diagonal, and an access with its subscripts exchanged:
+# Next comes every second column up to the diagonal, as long as `i + j < n`, and one access has its subscripts
+# exchanged:
 
 
 # %%
@@ -134,14 +135,14 @@ exercise("quarter_turn").check(quarter_turn)
 # %% [markdown]
 # ## What is not a static control part
 #
-# Three examples: loop bounds that depend on data, products of iterators, early exits. The error points at the
-# character.
+# Three nests are refused: a loop bound that depends on data, a product of iterators, and a `return`. (A `break` is
+# allowed.) The fourth text lacks a semicolon. Each error points at the place.
 
 # %%
 for text in [
     page_nests.PAGE_SPARSE,
     "for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    A[i*j] = 0;",
-    "for (int i = 0; i < n; i++) {\n  A[i] = 0;\n  break;\n}",
+    "for (int i = 0; i < n; i++) {\n  A[i] = 0;\n  return;\n}",
     "for (int i = 0; i < n; i++)\n  A[i] = 0",
 ]:
     try:
@@ -216,8 +217,8 @@ def fronts(order):
 exercise("fronts").check(fronts)
 
 # %% [markdown]
-# isl has a scheduler of its own (in the manner of Pluto). Given the nest, it finds an order and marks the parallel
-# loops.
+# The lab uses the library *isl*, which has a scheduler of its own. Given the nest, it finds an order and marks the
+# parallel loops.
 
 # %%
 leaning = lab.polyhedral.scop(page_nests.SKEWED, n=6)

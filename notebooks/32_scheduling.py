@@ -146,7 +146,8 @@ print(
 )
 
 # %% [markdown]
-# This is the program that these steps make, for a smaller matrix. The one above computes the product:
+# Here is the program that these steps make, with blocks of 8 instead of 16. The cell after it runs the one with blocks
+# of 16 and compares the result with NumPy.
 
 # %%
 print(halide_matmul(8, block_size=8).program("c"))
@@ -224,7 +225,8 @@ PAGE_RAGGED
 # %% [markdown]
 # ## Three ways, one problem
 #
-# The same matrices, three programs. First a nest that all three can express:
+# The same matrices, three programs. First a nest that all three can express. (The times are those of interpreters, so
+# they do not say which program is fast on a machine.)
 
 # %%
 from triton_lab.polyhedral.related_work.three_ways import matmul_ways, ragged_ways
@@ -353,3 +355,6 @@ lab.course.progress("32")
 # %% [markdown]
 # **Where to read on.** Ragan-Kelley and others, *Halide*; the related-work page of Triton's documentation, which this
 # chapter is about. [Chapter 29](29_gpu_and_interpreter.ipynb) goes back to kernels, and to a GPU.
+#
+# This was the last chapter. You can now write a kernel, say what each program does and which bytes it moves, and test
+# that its numbers are right. The next kernel is your own.

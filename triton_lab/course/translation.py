@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 LANGUAGES: Mapping[str, str] = {"zh": "zh_CN"}  # the name of a language, and the folder of its catalogues
 PREFACE = (
     "This edition is translated from the English course and has its outputs, so pictures are in English until you run "
-    'their cells. What the lab says is in JupyterLab\'s language; `lab.language("zh_CN")` chooses Chinese. Chapters '
-    "that are not translated yet are in English."
+    'their cells. What the lab says is in JupyterLab\'s language; `lab.language("zh_CN")` chooses Chinese.'
 )
 _BEFORE = "preface"  # the context of text that only the translation has, below the first heading
 
 # A comment of a cell; after the mark that begins a solution stands the task.
 _COMMENT = re.compile(r"#+ *(?P<mark>BEGIN SOLUTION|INSTEAD|END SOLUTION)?:? *(?P<text>.*)")
 _ASKED = {"question": "question", "why": "answer"}  # arguments of `predict`, and the kinds of passages that they are
+_SUMMARY = re.compile(r"<summary>(?P<text>[^<\n]+)</summary>")  # what a folded passage shows
 _FOR_TOOLS = re.compile(r"noqa|type:|fmt:|ruff:")
 _DOCSTRING = re.compile(r"[rR]?(?P<quotes>\"\"\"|'''|\"|')(?P<text>[^\n]*)(?P=quotes)")
 
@@ -109,16 +109,12 @@ def _ask_in(asked: Mapping[str, str], data: dict[str, Any]) -> None:
         data["text/plain"] = text.splitlines(keepends=True) if isinstance(data["text/plain"], list) else text
 
 
-def refreshed(catalogue: Catalog, notebook: Notebook, first: bool = False) -> None:
-    """Update a catalogue to its notebook: remove old messages, mark changed ones as fuzzy, add new ones as empty.
-
-    The catalogue of the ``first`` chapter has the preface of the edition.
-    """
+def refreshed(catalogue: Catalog, notebook: Notebook) -> None:
+    """Update a catalogue to its notebook: remove old messages, mark changed ones as fuzzy, add new ones as empty."""
     from babel.messages.catalog import Catalog
 
     template = Catalog()
-    if first:
-        template.add(PREFACE, auto_comments=["below the first heading, in the translation alone"], context=_BEFORE)
+    template.add(PREFACE, auto_comments=["below the first heading, in the translation alone"], context=_BEFORE)
     for one in (one for cell in notebook["cells"] for one in passages(cell)):
         template.add(one.text, auto_comments=[one.kind])
     catalogue.update(template, update_creation_date=False)
@@ -169,7 +165,11 @@ def _of_markdown(text: str) -> Iterator[Passage]:
 
     starts, at = _starts(text), 0
     for before, token in pairwise(MarkdownIt("commonmark").enable("table").parse(text)):
-        if token.type == "inline" and token.map:
+        if token.type == "html_block" and token.map and (summary := _SUMMARY.search(token.content)):
+            start = text.index(summary[0], max(at, starts[token.map[0]])) + len("<summary>")
+            at = start + len(summary["text"])
+            yield Passage(summary["text"], start, at, "paragraph")
+        elif token.type == "inline" and token.map:
             lines = token.content.split("\n")
             start = text.index(lines[0], max(at, starts[token.map[0]]))
             last = starts[token.map[0] + len(lines) - 1]
@@ -246,7 +246,7 @@ def main() -> None:
         print(written)
     for path, place in catalogues(source, language).items() if not sys.argv[3:] else ():
         catalogue = read_catalogue(place)
-        refreshed(catalogue, read(path), path == notebooks_at(source)[0])
+        refreshed(catalogue, read(path))
         _write_catalogue(place, catalogue)
         open_ = sum(1 for message in catalogue if message.id and (message.fuzzy or not message.string))
         print(f"{place}: {open_ or 'nothing'} to translate")

@@ -92,7 +92,7 @@ EXERCISES = (
     ),
     Task(
         "row_means",
-        N_("Right on Mondays"),
+        N_("Right in the tests only"),
         (
             N_("Which cases are right? Look at the strides of the others."),
             N_("The kernel assumes that the next row begins `columns` elements further on."),
@@ -119,7 +119,7 @@ EXERCISES = (
     ),
     Task(
         "rms",
-        N_("Sometimes far too small"),
+        N_("Sometimes too large"),
         (
             N_("The comparison shows the place: whole rows. Which rows have a length that is not a power of two?"),
             N_("The mean divides by the number of elements, not by the number of lanes."),

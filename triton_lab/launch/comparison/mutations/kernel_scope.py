@@ -177,6 +177,14 @@ class KernelScope(ValueNames):
         """Whether a change of these operations, by index, may reach what is wrong."""
         return True
 
+    @cached_property
+    def bounding(self) -> frozenset[int]:
+        """The values from which the bounds and steps of loops are computed, and whether they go on."""
+        name, flow = self.function.name, Flow.of(self.launch.executable.plan)
+        start = set(conditions(self.launch.executable.plan))
+        start |= {Value(name, one) for op in self.ops if op.name == "scf.for" for one in op.operands[:3]}
+        return frozenset(one.number for one in flow.behind(start) if one.function == name)
+
     @property
     def locating(self) -> frozenset[int]:
         """The operations, by index, that decide which elements are loaded, if wrong ones are: changed first."""

@@ -23,6 +23,8 @@ Array = NDArray[Any]
 STAND_IN = "arith.negf"
 """The name of the operation that stands in for a value."""
 
+_TIMES, _SPARE = 8, 64  # so many times as great, and so much greater, may what bounds a loop be
+
 
 @dataclass(frozen=True)
 class ReplacedPlace:
@@ -109,10 +111,18 @@ class StandIn:
                 copy, part = int(which[start]), slice(start, end)
                 expression = self.copies.expressions[copy - self.copies.first]
                 try:
-                    result[part] = expression.numbers(lambda source, part=part: whole(source)[part])  # type: ignore[misc]
+                    made = expression.numbers(lambda source, part=part: whole(source)[part])  # type: ignore[misc]
+                    if self.place.number in scope.bounding and _is_far(made, result[part]):
+                        raise ValueError(made)  # a loop would run too long
+                    result[part] = made
                 except Exception:  # numbers that the expression cannot take
                     self.failed.add(copy)
         return result
+
+
+def _is_far(made: Array, own: Array) -> bool:
+    """Whether numbers are far greater than those in whose place they are."""
+    return bool(np.max(np.abs(made), initial=0) > _TIMES * np.max(np.abs(own), initial=0) + _SPARE)
 
 
 def standing_in(

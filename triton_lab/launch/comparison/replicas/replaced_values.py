@@ -26,7 +26,7 @@ from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.localization import _
 
 _EACH, _RUN = 3, 16  # switches for one place, and of each kind
-_OTHERS, _SIMPLE, _COMPOSED = 2.0, 2.5, 4.0  # seconds for each kind
+_OTHERS, _SIMPLE, _COMPOSED, _LOCATED = 2.0, 2.5, 4.0, 1.0  # seconds for each kind
 _LEAST = 2  # what is composed costs more
 
 
@@ -55,11 +55,10 @@ class ReplacedValues:
             yield from self._fitting(Grammar.forgotten, _OTHERS)
 
     def located(self) -> Iterator[Iterator[Switch]]:
-        """Those of all kinds at the places that decide which elements are loaded, if wrong ones are known to be."""
+        """Those at the places that decide which elements are loaded, if wrong ones are known to be."""
         if self.scope.locating:
-            yield self._fitting(Grammar.others, _OTHERS, located=True)
-            yield self._fitting(Grammar.simple, _SIMPLE, located=True)
-            yield self._fitting(Grammar.composed, _COMPOSED, located=True)
+            yield self._fitting(Grammar.others, _LOCATED, located=True)
+            yield self._fitting(Grammar.simple, _LOCATED, located=True)
 
     def others(self) -> Iterator[Switch]:
         """Those with another value in its place."""
@@ -76,6 +75,8 @@ class ReplacedValues:
     def composed(self) -> Iterator[Switch]:
         """Those with two more."""
         if self.effort.cost > _LEAST:
+            if self.scope.locating:
+                yield from self._fitting(Grammar.composed, _COMPOSED, located=True)
             yield from self._fitting(Grammar.composed, _COMPOSED)
 
     def _fitting(
@@ -103,23 +104,30 @@ class ReplacedValues:
     def _batches(
         self, expressions: Callable[[Grammar], Iterator[Expression]], most: int, floats: bool | None, located: bool
     ) -> Iterator[list[tuple[ReplacedPlace, list[Expression]]]]:
-        """The places with their expressions, so many that ``most`` expressions are tried in one run."""
-        batch: list[tuple[ReplacedPlace, list[Expression]]] = []
+        """The places with their expressions, so many that ``most`` expressions are tried in one run.
+
+        Those that decide how long loops run are tried apart: one of them may stop all.
+        """
         first = self.scope.locating
-        for place in places(self.scope):
-            if located is changed_by(place).isdisjoint(first):
-                continue
-            fits = floats is None or self.scope.type(place.number).is_float is floats
-            if fits and self.scope.reaches(changed_by(place)):
-                tried = [
-                    one for one in expressions(Grammar(self.scope, place, self.idle)) if one.cost <= self.effort.cost
-                ]
-                batch.append((place, tried))
+        chosen = [
+            place
+            for place in places(self.scope)
+            if (floats is None or self.scope.type(place.number).is_float is floats)
+            and located is not changed_by(place).isdisjoint(first)
+            and self.scope.reaches(changed_by(place))
+        ]
+        for bounds in (False, True):
+            batch: list[tuple[ReplacedPlace, list[Expression]]] = []
+            for place in chosen:
+                if (place.number in self.scope.bounding) is not bounds:
+                    continue
+                grammar = Grammar(self.scope, place, self.idle)
+                batch.append((place, [one for one in expressions(grammar) if one.cost <= self.effort.cost]))
                 if sum(len(tried) for _place, tried in batch) >= most:
                     yield batch
                     batch = []
-        if batch:
-            yield batch
+            if batch:
+                yield batch
 
 
 def places(scope: KernelScope) -> Iterator[ReplacedPlace]:

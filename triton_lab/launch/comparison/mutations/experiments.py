@@ -153,6 +153,8 @@ class Experiments(
         """
         copies = copies and not self.untouched  # in copies of programs nothing is wrong then
         plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, is_done=copies)
+        if copies and effort.cost == math.inf:
+            replaced.first = self.locating
         fits = effort.bits > _FITTED  # a number that is made to fit explains a few elements by chance
         yield _all(self.variables(alike=True, stored=True), self.made_of_unused())
         if copies:

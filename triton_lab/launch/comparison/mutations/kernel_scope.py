@@ -185,11 +185,6 @@ class KernelScope(ValueNames):
         start |= {Value(name, one) for op in self.ops if op.name == "scf.for" for one in op.operands[:3]}
         return frozenset(one.number for one in flow.behind(start) if one.function == name)
 
-    @property
-    def locating(self) -> frozenset[int]:
-        """The operations, by index, that decide which elements are loaded, if wrong ones are: changed first."""
-        return frozenset()
-
     def decides(self, indices: Collection[int]) -> bool:
         """Whether these operations, by index, compute addresses, masks or loop ends: all give integers or pointers."""
         ops = [op for op in self.ops if op.index in indices]

@@ -32,12 +32,16 @@ _LEAST = 2  # what is composed costs more
 
 @dataclass
 class ReplacedValues:
-    """The switches of one kernel. ``is_done``: whether all that were asked for were tried."""
+    """The switches of one kernel. ``is_done``: whether all that were asked for were tried.
+
+    ``first`` are the operations, by index, whose operands are replaced before all others.
+    """
 
     scope: KernelScope
     probe: Probe
     effort: Effort
     is_done: bool = True
+    first: frozenset[int] = frozenset()
 
     @cached_property
     def replicas(self) -> Replicas | None:
@@ -55,8 +59,8 @@ class ReplacedValues:
             yield from self._fitting(Grammar.forgotten, _OTHERS)
 
     def located(self) -> Iterator[Iterator[Switch]]:
-        """Those at the places that decide which elements are loaded, if wrong ones are known to be."""
-        if self.scope.locating:
+        """Those at the places that come first."""
+        if self.first:
             yield self._fitting(Grammar.others, _LOCATED, located=True)
             yield self._fitting(Grammar.simple, _LOCATED, located=True)
 
@@ -75,7 +79,7 @@ class ReplacedValues:
     def composed(self) -> Iterator[Switch]:
         """Those with two more."""
         if self.effort.cost > _LEAST:
-            if self.scope.locating:
+            if self.first:
                 yield from self._fitting(Grammar.composed, _COMPOSED, located=True)
             yield from self._fitting(Grammar.composed, _COMPOSED)
 
@@ -108,12 +112,11 @@ class ReplacedValues:
 
         Those that decide how long loops run are tried apart: one of them may stop all.
         """
-        first = self.scope.locating
         chosen = [
             place
             for place in places(self.scope)
             if (floats is None or self.scope.type(place.number).is_float is floats)
-            and located is not changed_by(place).isdisjoint(first)
+            and located is not changed_by(place).isdisjoint(self.first)
             and self.scope.reaches(changed_by(place))
         ]
         for bounds in (False, True):

@@ -16,7 +16,7 @@ from tests.launch.comparison.reported.applications.serving import SERVING
 from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.geometry import GEOMETRY
 from tests.launch.comparison.reported_slips import Reported, reported
-from triton_lab.launch.reference.dependence import InputElement, WrongDependence, WrongFactor
+from triton_lab.launch.reference.wrong_dependence import InputElement, WrongDependence, WrongFactor
 
 OF_FUNCTIONS = [one for one in reported((*ARRAYS, *GEOMETRY, *SERVING)) if one.subject.right is not None]
 

@@ -32,7 +32,7 @@ from triton_lab.launch.comparison.rerun import may_be_rounding
 from triton_lab.launch.comparison.time_budget import Effort
 from triton_lab.launch.explanation.explanation import explain, told
 from triton_lab.launch.recording.progress_callback import TookTooLong, within
-from triton_lab.launch.reference.changed_inputs import Input
+from triton_lab.launch.reference.changed_inputs import ReferenceInput
 from triton_lab.launch.reference.dependence_search import wrong_dependence
 from triton_lab.localization import _
 
@@ -102,7 +102,7 @@ def _dependence(run: CaseRun, comparison: Comparison) -> list[str]:
         return []
     number = next(number for number, one in enumerate(run.results) if one is unlike.placed)
     inputs = [
-        Input(name, run.given[name], placed.address, placed.tensor.stride())
+        ReferenceInput(name, run.given[name], placed.address, placed.tensor.stride())
         for name, placed in run.attempt.tensors.items()
     ]
 

@@ -21,8 +21,8 @@ from triton_lab.rich_display import RichDisplay
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.experiment_results import Causes
     from triton_lab.launch.launch import Launch
-    from triton_lab.launch.reference.dependence import Dependence
     from triton_lab.launch.reference.parting import Parting
+    from triton_lab.launch.reference.wrong_dependence import Dependence
     from triton_lab.views.launch.comparison.comparison_view import ComparisonView
 
 

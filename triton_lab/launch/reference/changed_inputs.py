@@ -18,7 +18,7 @@ from triton_lab.launch.comparison.first_divergence import FirstStore
 from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.recording.replay_error import CannotReplay
-from triton_lab.launch.reference.dependence import InputElement
+from triton_lab.launch.reference.wrong_dependence import InputElement
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
 
@@ -39,7 +39,7 @@ Expected = Callable[[Numbers], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Input:
+class ReferenceInput:
     """An input of the reference: its ``values`` before the launch; ``address`` is that of the first of them in the
     launch, ``strides`` count elements there.
     """
@@ -87,7 +87,7 @@ class ChangedInputs:
     launch: Launch
     result: Compared
     first: FirstStore
-    inputs: tuple[Input, ...]
+    inputs: tuple[ReferenceInput, ...]
     wanted: Expected
     _kept: dict[tuple[int, str], torch.Tensor] = field(default_factory=dict)
 
@@ -107,7 +107,7 @@ class ChangedInputs:
         address = int(one.addresses[number])
         return InputElement(name, index, next(self._lines(address, one), None))
 
-    def _lines(self, address: int, one: Input) -> Iterator[int]:
+    def _lines(self, address: int, one: ReferenceInput) -> Iterator[int]:
         """The lines of the loads of an address behind the value, then those of all loads of the input."""
         loads = [
             (origin.line, addresses_of(self.launch, origin.argument, origin.elements))
@@ -123,7 +123,7 @@ class ChangedInputs:
         index = self.first.index
         return max(abs(float(wide(side[index]))) for side in (self.result.a, self.result.b))
 
-    def others(self, seed: int, one: Input) -> torch.Tensor:
+    def others(self, seed: int, one: ReferenceInput) -> torch.Tensor:
         key = (seed, one.name)
         if key not in self._kept:
             self._kept[key] = one.other(seed)
@@ -154,7 +154,7 @@ class ChangedInputs:
         return float(wide(result[self.first.index]))
 
 
-def are_all(launch: Launch, inputs: Sequence[Input], first: FirstStore) -> bool:
+def are_all(launch: Launch, inputs: Sequence[ReferenceInput], first: FirstStore) -> bool:
     """Whether all that the wrong value was loaded from is in the inputs."""
     known = np.concatenate([one.addresses for one in inputs]) if inputs else np.empty(0, np.int64)
     for origin in first.origins:
@@ -174,7 +174,7 @@ def addresses_of(launch: Launch, name: str, elements: Array) -> Array:
     return np.asarray(argument.address + steps * argument.itemsize)
 
 
-def _write(memory: Memory, one: Input, values: torch.Tensor) -> None:
+def _write(memory: Memory, one: ReferenceInput, values: torch.Tensor) -> None:
     """Write an input's elements to a launch's memory."""
     import torch
 

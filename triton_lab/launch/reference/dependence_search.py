@@ -20,9 +20,17 @@ from triton_lab.launch.comparison.launch_results import expected, tensors, torch
 from triton_lab.launch.comparison.number_formats import unit_roundoff
 from triton_lab.launch.recording.progress_callback import breathe, within
 from triton_lab.launch.recording.replay_error import CannotReplay
-from triton_lab.launch.reference.changed_inputs import Array, ChangedInputs, Expected, Flags, Input, Numbers, are_all
-from triton_lab.launch.reference.dependence import Dependence, InputElement, WrongDependence
+from triton_lab.launch.reference.changed_inputs import (
+    Array,
+    ChangedInputs,
+    Expected,
+    Flags,
+    Numbers,
+    ReferenceInput,
+    are_all,
+)
 from triton_lab.launch.reference.factor_search import wrong_factor
+from triton_lab.launch.reference.wrong_dependence import Dependence, InputElement, WrongDependence
 
 if TYPE_CHECKING:
     import torch
@@ -44,7 +52,7 @@ _ROUNDINGS = 64  # roundings that are no change
 
 
 def wrong_dependence(
-    launch: Launch, one: Compared, first: FirstStore, inputs: Sequence[Input], wanted: Expected
+    launch: Launch, one: Compared, first: FirstStore, inputs: Sequence[ReferenceInput], wanted: Expected
 ) -> Dependence | None:
     """What is wrong in the wrong element that ``launch`` stored ``first``; None if nothing is known.
 
@@ -73,7 +81,7 @@ def of_comparison(comparison: Comparison) -> Dependence | None:
         held = torch_tensors(launch)
     except CannotReplay:
         return None
-    inputs = [Input(one.name, held[one.name], one.address, one.strides) for one in tensors(launch)]
+    inputs = [ReferenceInput(one.name, held[one.name], one.address, one.strides) for one in tensors(launch)]
     written = [one.name for one in comparison if one.written]
 
     def wanted(changed: Numbers) -> Array:

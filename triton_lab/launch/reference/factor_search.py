@@ -15,8 +15,8 @@ import numpy as np
 
 from triton_lab.launch.comparison.number_formats import unit_roundoff
 from triton_lab.launch.recording.progress_callback import breathe
-from triton_lab.launch.reference.changed_inputs import ChangedInputs, Input, Numbers
-from triton_lab.launch.reference.dependence import InputElement, WrongFactor
+from triton_lab.launch.reference.changed_inputs import ChangedInputs, Numbers, ReferenceInput
+from triton_lab.launch.reference.wrong_dependence import InputElement, WrongFactor
 
 if TYPE_CHECKING:
     import torch
@@ -48,7 +48,7 @@ class _FactorSearch:
                 if told is not None:
                     yield told
 
-    def _told(self, one: Input, number: int) -> WrongFactor | None:
+    def _told(self, one: ReferenceInput, number: int) -> WrongFactor | None:
         found, wanted = (self._factor(side, one, number, {}) for side in (self.sides.stored, self.sides.expected))
         if found is None or wanted is None or self._same(found, wanted):
             return None
@@ -60,7 +60,7 @@ class _FactorSearch:
         return WrongFactor(self.sides.result.name, self.sides.first.index, element, mine, theirs)
 
     def _named(
-        self, side: Callable[[Numbers], float | None], one: Input, number: int, value: float
+        self, side: Callable[[Numbers], float | None], one: ReferenceInput, number: int, value: float
     ) -> InputElement | None:
         """The element of another input that a factor is: with twice its number, the factor is twice as great."""
         for other in self.sides.inputs:
@@ -74,12 +74,12 @@ class _FactorSearch:
                 return self.sides.element(other.name, alike[0])
         return None
 
-    def _alike(self, other: Input, value: float) -> list[int]:
+    def _alike(self, other: ReferenceInput, value: float) -> list[int]:
         numbers = other.values.double().reshape(-1).numpy()
         return [int(k) for k in np.flatnonzero(np.abs(numbers - value) <= self._slack(value))]
 
     def _factor(
-        self, side: Callable[[Numbers], float | None], one: Input, number: int, ground: Numbers
+        self, side: Callable[[Numbers], float | None], one: ReferenceInput, number: int, ground: Numbers
     ) -> float | None:
         """By how much the element changes if that of the input grows by 1; None if it is not by as much once more."""
         breathe()
@@ -99,7 +99,7 @@ class _FactorSearch:
         return (_CLOSE * unit_roundoff(self.sides.result.a.dtype) + _LEAST) * abs(size)
 
 
-def _more(one: Input, number: int, more: float) -> torch.Tensor:
+def _more(one: ReferenceInput, number: int, more: float) -> torch.Tensor:
     """The values of an input, one of its elements greater by ``more``."""
     values = one.values.clone().contiguous().reshape(-1)
     values[number] += more

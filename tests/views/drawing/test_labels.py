@@ -98,7 +98,7 @@ def test_a_number_can_be_read_on_every_colour_of_the_palette(theme: style.Theme)
     """Black or white, at 4.5 to one at least: what WCAG asks of words."""
     for colour in range(style.PROGRAM, style.PALETTE_SIZE):
         ground = style.luminance(style.palette(theme)[colour].tolist())
-        word = style.luminance(style.rgb(style.label_colour((colour, colour, colour, 0), theme)))
+        word = style.luminance(style.rgb(style.label_colour(style.palette(theme)[colour].tolist())))
         low, high = sorted((ground, word))
         assert (high + 0.05) / (low + 0.05) >= 4.5, colour
 
@@ -112,3 +112,37 @@ def test_a_label_of_a_stretch_needs_its_height() -> None:
     stacked = np.zeros((40, 2), np.int64)
     stacked[20:36] = 1
     assert [(one.text, one.rows) for one in run_labels(seen, stacked.reshape(-1), str)] == [("1", 16)]
+
+
+LOOKS = """
+import { readFileSync } from "node:fs";
+import { inkOf } from "%s/drawing/axes.js";
+const asked = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(asked.map(([look, theme, dimmed]) => inkOf(Float64Array.from(look), 0, theme, dimmed))));
+"""
+
+
+def test_a_label_stands_on_a_plain_ground_of_one_colour_dimmed_or_not(tmp_path: Path) -> None:
+    themes = {"light": style.LIGHT, "dark": style.DARK}
+    patterns = (style.PLAIN, style.STRIPES, style.HATCH, style.DOTS, style.CROSS)
+    asked = [
+        ((colour, style.GROUND, style.GROUND, pattern), name, dimmed)
+        for colour in range(0, style.PALETTE_SIZE, 7)
+        for pattern in patterns
+        for name in themes
+        for dimmed in (False, True)
+    ]
+    script = tmp_path / "looks.mjs"
+    script.write_text(LOOKS % FRONT.as_posix(), encoding="utf-8")
+    done = subprocess.run([node(), str(script)], input=json.dumps(asked), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for (look, name, dimmed), found in zip(asked, json.loads(done.stdout), strict=True):
+        ground = style.label_ground(look, dimmed, themes[name])
+        ink = style.label_colour(ground)
+        assert found == {
+            "ink": ink,
+            "ground": f"rgb({','.join(map(str, ground))})",
+            "patterned": look[3] != style.PLAIN,
+        }
+        low, high = sorted(map(style.luminance, (ground, style.rgb(ink))))
+        assert (high + 0.05) / (low + 0.05) >= 4.5

@@ -166,15 +166,16 @@ def _labels(made: Drawing, heatmap: Heatmap, seen: CellFrame, y: float, emphasis
         cell = (label.panel * heatmap.layout.rows + label.row) * heatmap.layout.columns + label.column
         look = heatmap.styles[heatmap.cells[cell]].tolist()
         dimmed = emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED
-        colour = "faint" if dimmed else style.label_colour(look)
-        plain = LIGHT.ground if dimmed else style.hexadecimal(style.palette()[look[0]].tolist())
-        crossed = look[3] in (style.CROSS, style.STRIPES)  # patterns on which no word could be read
-        if crossed:
-            wide = len(label.text) * style.CHARACTER + 3  # `labels` leaves this room
-            made.add(Pixels.flat(across - wide / 2, below - 6, wide, 12, plain))
+        ground = style.label_ground(look, dimmed)
+        plain = style.hexadecimal(ground)
+        patterned = look[3] != style.PLAIN
+        if patterned:
+            # No word could be read on lines. `labels` leaves room for the words; their ground may take some more.
+            wide = min(len(label.text) * style.CHARACTER + 8, label.columns * seen.cell_width - 2)
+            made.add(Pixels.flat(across - wide / 2, below - 7, wide, 14, plain))
         # A halo cuts the letters out of an outline below them.
-        halo = plain if outlined and not crossed else ""
-        made.add(DrawnText(across, below, label.text, SMALL, colour, "center", halo=halo))
+        halo = plain if outlined and not patterned else ""
+        made.add(DrawnText(across, below, label.text, SMALL, style.label_colour(ground), "center", halo=halo))
 
 
 def _colour_bar(made: Drawing, heatmap: Heatmap, y: float) -> float:

@@ -10,7 +10,7 @@ import { legendOf } from "./legend.js";
 import { boxOf, covers, isWhole, positionAt, showing, wholeLens } from "./lens.js";
 import { fitted } from "./labels.js";
 import { drawMagnified } from "./magnified.js";
-import { paint } from "./raster.js";
+import { EMPHASIS, paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
@@ -177,7 +177,7 @@ export class Heatmap {
     const detail = cell[3] ? this.detailAt([cell[0], cell[1], cell[2]]) : null;
     const { styles, emphasis } = detail ?? this;
     const number = this.classAt(cell);
-    return { ...inkOf(styles, number, this.theme ?? "light"), dimmed: emphasis !== null && emphasis[number] === 2 };
+    return inkOf(styles, number, this.theme ?? "light", emphasis !== null && emphasis[number] === EMPHASIS.dimmed);
   }
 
   /** Draw everything anew, for instance after a change of theme. */

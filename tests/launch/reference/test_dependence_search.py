@@ -8,11 +8,11 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from tests.launch.comparison.reported.applications.serving import SERVING
 
 import triton_lab as lab
 from tests.launch.comparison.judgement import compiled
 from tests.launch.comparison.kernels import recorded
+from tests.launch.comparison.reported.applications.serving import SERVING
 from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.geometry import GEOMETRY
 from tests.launch.comparison.reported_slips import Reported, reported

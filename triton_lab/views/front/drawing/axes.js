@@ -1,7 +1,7 @@
 /** The words of a heatmap: indices along its sides, names of panels, and what stands in its cells. */
 
 import { explanationOf, wordOf } from "./explained.js";
-import { indexOf, ticksOf } from "./frame.js";
+import { cornerOf, indexOf, ticksOf } from "./frame.js";
 import { CHARACTER, inkOn, LINE } from "./labels.js";
 import { boxOf, inSight, isWhole, panelCorner } from "./lens.js";
 import { dimmed, rgbOf } from "./raster.js";
@@ -70,11 +70,29 @@ function numberWhole(context, heatmap) {
   numberRows(context, heatmap, ticksOf(layout.rows, frame.cellHeight, 18).map((row) =>
     [row * layout.down, heatmap.top + (frame.cellHeight >= 8 ? row + 0.5 : row) * frame.cellHeight]));
   context.textAlign = "left";
-  for (const [panel, name] of heatmap.scene.panelNames.entries()) {
-    const [x, y] = panelCorner(heatmap.lens, panel);
+  for (const [name, x, y] of namesOf(frame, heatmap.scene.panelNames)) {
     context.fillText(name, LEFT + x, heatmap.top + y - 8 - (y === 0 ? TOP : 0));
   }
 }
+
+/**
+ * The names of panels and where they begin, without those that would run into the one before.
+ * @param {import("./frame.js").Frame} frame @param {string[]} names
+ * @returns {[string, number, number][]}
+ */
+function namesOf(frame, names) {
+  let [end, line] = [0, 0];
+  return names.flatMap((name, panel) => {
+    const [x, y] = cornerOf(frame, panel);
+    if (y === line && x < end) return [];
+    [end, line] = [x + name.length * CHARACTER, y];
+    return [/** @type {[string, number, number]} */ ([name, x, y])];
+  });
+}
+
+/** How wide a picture is with the names of its panels. @param {import("./frame.js").Frame} frame @param {string[]} names */
+export const widthWithNames = (frame, names) =>
+  namesOf(frame, names).reduce((width, [name, x]) => Math.max(width, x + name.length * CHARACTER), frame.width);
 
 /** Indices of what the lens shows, along the uppermost and the leftmost panels. @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap */
 function numberSeen(context, heatmap) {

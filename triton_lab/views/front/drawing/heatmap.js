@@ -3,7 +3,7 @@
 import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
 import { make, penOf, ratioOf, resize } from "./dom.js";
-import { drawWords, inkOf, LEFT, stepWords, TOP, wrappedWords } from "./axes.js";
+import { drawWords, inkOf, LEFT, stepWords, TOP, widthWithNames, wrappedWords } from "./axes.js";
 import { explanationOf, wordOf } from "./explained.js";
 import { cellOf, cornerOf, frameOf, indexOf } from "./frame.js";
 import { legendOf } from "./legend.js";
@@ -106,7 +106,8 @@ export class Heatmap {
   /** How wide and high all of it is. @returns {[number, number]} */
   _measured() {
     const { frame, scene, top } = this;
-    return [LEFT + frame.width + (scene.right ? 14 + scene.right.length * 7 : 2), top + frame.height + (scene.down ? 22 : 4)];
+    const wide = Math.max(frame.width + (scene.right ? 14 + scene.right.length * 7 : 2), widthWithNames(frame, scene.panelNames));
+    return [LEFT + wide, top + frame.height + (scene.down ? 22 : 4)];
   }
 
   /** Take the size that has room in the page, or that a lens was made for; whether it is another. */

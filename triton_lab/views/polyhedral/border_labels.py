@@ -47,7 +47,7 @@ def place_lines(
     found: list[LabelledBorder] = []
     occupied = list(taken)
     for border, ends in clipped:
-        size = (len(border.excluded) * character[0], character[1])
+        size = (len(border.name) * character[0], character[1])
         best, best_cost = (0.0, 0.0), np.inf
         outward = -np.array(_gradient(border))
         outward = outward / np.hypot(*outward)

@@ -14,7 +14,7 @@ export function columnsOf(scene, selection, context) {
       "div", { class: "tl-column" },
       make("h4", {}, column.title), pictures[k].node,
       make("pre", {}, column.program), make("b", {}, tr("It can say")), listed(column.can), make("b", {}, tr("It cannot say")), listed(column.cannot),
-      make("b", {}, tr("Measured")), listed(column.measured),
+      make("b", {}, column.outcome ?? tr("Measured")), listed(column.measured),
     ),
   );
   return {

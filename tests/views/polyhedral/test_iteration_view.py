@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
-from triton_lab.views.drawing.drawing import Circles, DrawnText
+from triton_lab.views.drawing.drawing import Circles, DrawnText, Rectangle
 from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.png import png
@@ -435,4 +435,6 @@ def test_labels_of_borders_cover_no_number_and_no_number_is_missing(text: str) -
 def test_the_name_of_the_ragged_matrix_stands_clear_of_its_rows() -> None:
     view = RaggedView()
     height = {one.text: one.y for one in view.matrices().items if isinstance(one, DrawnText)}
+    first = min(one.x for one in view.matrices().items if isinstance(one, Rectangle))
+    assert all(one.x < first for one in view.matrices().items if isinstance(one, DrawnText) and "K[i]" in one.text)
     assert height["A"] < height["K[i] = 4"] - view.cell / 2

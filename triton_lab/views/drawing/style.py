@@ -102,6 +102,7 @@ GROUND, UNTOUCHED, MASKED, ERROR, NAN, PLUS_INFINITY, MINUS_INFINITY, GHOST = ra
 PROGRAM = 8  # one colour for each program of a small launch
 LEVELS = 64  # of the sequential ramp, which colours the programs of a larger launch
 SEQUENTIAL = PROGRAM + len(PROGRAM_COLOURS)
+DARKEST_LEVELS = 12  # of the sequential ramp: a dark theme begins after them
 DIVERGING_LEVELS = 65  # odd: the middle one is zero
 DIVERGING = SEQUENTIAL + LEVELS
 TENSOR_LEVELS = 16  # from pale at the storage's start to strong at its end
@@ -208,7 +209,9 @@ def palette(theme: Theme = LIGHT) -> npt.NDArray[np.uint8]:
         table[index] = rgb(colour)
     for index, colour in enumerate(PROGRAM_COLOURS):
         table[PROGRAM + index] = rgb(colour)
-    table[SEQUENTIAL : SEQUENTIAL + LEVELS] = ramp(VIRIDIS, LEVELS)
+    # The darkest colours cannot be told from a dark ground.
+    skipped = DARKEST_LEVELS if theme == DARK else 0
+    table[SEQUENTIAL : SEQUENTIAL + LEVELS] = ramp(VIRIDIS, LEVELS + skipped)[skipped:]
     table[DIVERGING : DIVERGING + DIVERGING_LEVELS] = ramp(BLUE_RED, DIVERGING_LEVELS)
     for index, hue in enumerate(TENSOR_COLOURS):
         start = TENSOR + TENSOR_LEVELS * index

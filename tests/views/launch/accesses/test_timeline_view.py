@@ -231,6 +231,18 @@ def test_patterns_tell_kinds_of_accesses_apart(programs: int) -> None:
     assert groups is not None and set(groups[found.cells].reshape(view.counts.shape)[2].tolist()) == {0, 2}
 
 
+def test_no_label_lies_across_the_border_of_two_kinds() -> None:
+    with lab.record() as launches:
+        doubling_kernel[(3,)](torch.ones(20), 20, STEPS=1, BLOCK=8)
+    view = TimelineView(launches[0], "x_ptr")
+    found = view.heatmap
+    assert found.groups is not None
+    groups = found.groups[found.cells].reshape(view.counts.shape)
+    assert sorted(one.text for one in found.labels) == ["0", "0", "1", "1", "2", "2"]
+    for one in found.labels:
+        assert len(set(groups[one.row : one.row + one.rows, one.column].tolist())) == 1
+
+
 def test_accesses_of_one_kind_have_no_pattern() -> None:
     found = TimelineView(launch(2, 48), "x_ptr").heatmap
     assert set(found.styles[:, 3]) == {style.PLAIN} and found.groups is None

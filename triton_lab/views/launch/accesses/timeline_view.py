@@ -290,8 +290,14 @@ class TimelineView(View):
             Key((style.GROUND,) * 3 + (KINDS[kind][1],), translated(KINDS[kind][2]))
             for kind in np.unique(self.kinds[self.kinds >= 0])
         ]
+        # Each kind has its own label, which no border between kinds crosses.
+        seen = plain.frame
+        at = [(one.panel * seen.layout.rows + one.row) * seen.layout.columns + one.column for one in plain.labels]
+        texts = {int(plain.cells[cell]): one.text for cell, one in zip(at, plain.labels, strict=True)}
+        words = [""] * first + [texts.get(int(key), "") for key in keys // len(KINDS)]
         return replace(
             plain,
+            labels=labels(seen, numbers.reshape(-1) + first, lambda cell: words[cell]),
             cells=narrow(numbers.reshape(-1) + first),
             styles=styles,
             groups=groups,

@@ -277,7 +277,7 @@ def test_the_irregular_nest_has_the_colours_and_rows_of_the_page() -> None:
     image = pixels(figure_of(view.matrices()))
     for i, row in enumerate(view.ragged.columns):
         for column in range(view.ragged.width):
-            place = np.array([(column + 0.08) * view.cell + 1, (2 + i + 0.12) * view.cell])
+            place = np.array([view._aside + (column + 0.08) * view.cell + 1, (2 + i + 0.12) * view.cell])
             assert near(at(image, place), look.LIGHT.rows[i] if column in row else look.LIGHT.ground)
     assert near(at(image, np.array(view.size) - 8), look.LIGHT.dense)
     assert "K[3] = 1: columns 3" in view.text()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.launch.swept import products, swept
+from tests.launch.swept import GPU, products, swept
 from tests.wordings import Wording
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.launch.benchmark.benchmark_result import Sweep, SweepRow
@@ -93,9 +93,9 @@ def test_lines_differ_in_more_than_colour() -> None:
     assert len({(dashed, radius) for (_, dashed), (_, radius) in zip(sorted(lines), sorted(marks), strict=True)}) == 3
 
 
-def test_the_words_have_every_number_and_every_error() -> None:
+def test_the_words_have_every_number_and_every_error(wording: Wording) -> None:
     view = SweepView(swept())
-    assert view.title() == "bytes per second by size: 4 values on Fake 9000"
+    wording(view.title(), axis="size", values="4 values", device=GPU)
     table = {(row[0], row[1]): row[2:] for row in view.table()}
     assert view.headings == ["", "size", "time", "runs", "B/s", "of a copy"]
     assert table["torch", "1,048,576"] == ["9.29 µs (9.11 µs to 9.57 µs)", "200", "1.35 T", "54%"]

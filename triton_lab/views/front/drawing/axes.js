@@ -205,7 +205,7 @@ function tellRegions(context, heatmap) {
 function write(context, heatmap, cell, text, x, y, room) {
   const { ink, ground, patterned } = heatmap.inkAt(cell);
   if (patterned) {
-    // No word could be read on lines. The rules of words leave room for them; their ground may take some more.
+    // No word could be read on lines (dots are few). The rules of words leave room for them; their ground may take some more.
     const wide = Math.min(text.length * CHARACTER + 8, room - 2);
     context.fillStyle = ground;
     context.fillRect(x - wide / 2, y - 7.5, wide, 14);
@@ -227,6 +227,7 @@ export function inkOf(styles, number, theme, isDimmed) {
   const { palette, ground } = STYLE.themes[theme];
   const at = 3 * styles[4 * number];
   const own = palette.slice(at, at + 3);
+  const [pattern, { plain, dots }] = [styles[4 * number + 3], STYLE.pattern];
   const seen = isDimmed ? dimmed(own, rgbOf(ground)) : own;
-  return { ink: inkOn(seen, 0), ground: `rgb(${seen.join(",")})`, patterned: styles[4 * number + 3] !== STYLE.pattern.plain };
+  return { ink: inkOn(seen, 0), ground: `rgb(${seen.join(",")})`, patterned: pattern !== plain && pattern !== dots };
 }

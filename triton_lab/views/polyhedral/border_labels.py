@@ -88,7 +88,7 @@ def clip(border: Border, box: Box) -> NDArray[np.float64] | None:
             continue
         bounds = sorted(((least - start[k]) / direction[k], (most - start[k]) / direction[k]))
         low, high = max(low, bounds[0]), min(high, bounds[1])
-    if low >= high:
+    if high - low < 1e-9:  # it touches a corner at most
         return None
     ends = np.array([start + direction * low, start + direction * high])
     return ends[np.lexsort((ends[:, 1], ends[:, 0]))]

@@ -76,12 +76,12 @@ def test_the_storage_follows_program_and_line(show: Open, launch: Launch, screen
     expected = paint(grid, grid.frame, theme=style.DARK if dark else style.LIGHT)
     side = int(grid.frame.cell_width)
     canvas = seen(page, ".tl-storage .tl-row .tl-cells").first
-    ground = np.array(style.rgb((style.DARK if dark else style.LIGHT).ground))
+    theme = style.DARK if dark else style.LIGHT
     for row in range(12):
         for column in range(8):
             at = row * side + side // 2 + 3, column * side + 4
             plain = expected[at]
-            dimmed = ((plain.astype(int) + 3 * ground) // 4).tolist()
+            dimmed = style.dimmed(plain, theme).tolist()
             told = pixel(canvas, LEFT + at[1], TOP + at[0])
             assert told == (plain.tolist() if chosen[row, column] else dimmed), (row, column)
     assert x.layout.shape == grid.layout.shape

@@ -170,13 +170,15 @@ def latency(device: str, small: bool) -> Sweep:
         return lambda: chase_kernel[(1,)](following, out, steps(size), num_warps=1)
 
     sizes = [1 << k for k in (range(14, 16) if small else range(14, 29))]
-    found = lab.sweep({"one load after the other": chase}, sizes, flops=lambda size: 1.0, seconds=0.3)
+    found = lab.sweep(
+        {"one load after the other": chase}, sizes, flops=lambda size: 1.0, seconds=0.3, axis="bytes of the set"
+    )
 
     def each(time: Time | None, count: int) -> Time | None:
         return time and replace(time, median=time.median / count, low=time.low / count, high=time.high / count)
 
     rows = tuple(replace(row, flops=None, time=each(row.time, steps(row.size))) for row in found)
-    return Sweep(rows, found.target)
+    return Sweep(rows, found.target, axis=found.axis)
 
 
 def _lines(size: int) -> int:
@@ -193,7 +195,7 @@ def programs(device: str, small: bool) -> Sweep:
         return lambda: copy_in_turns_kernel[(size,)](x, out, n, BLOCK=1024)
 
     sizes = [1, 4] if small else [1, 2, 4, 8, 16, 33, 66, 132, 264, 528, 1056, 2112, 4224, 8448, 16896]
-    return lab.sweep({"a copy of 256 MiB": copy}, sizes, bytes=lambda size: 8.0 * n)
+    return lab.sweep({"a copy of 256 MiB": copy}, sizes, bytes=lambda size: 8.0 * n, axis="programs")
 
 
 def again(device: str, small: bool) -> Sweep:
@@ -207,7 +209,12 @@ def again(device: str, small: bool) -> Sweep:
         return lambda: read_again_kernel[(many,)](x, out, x.numel(), steps, BLOCK=block)
 
     sizes = [1 << k for k in (range(14, 16) if small else range(17, 31))]
-    return lab.sweep({"reads of a set of this many bytes": read}, sizes, bytes=lambda size: 4.0 * many * block * steps)
+    return lab.sweep(
+        {"reads of a set of this many bytes": read},
+        sizes,
+        bytes=lambda size: 4.0 * many * block * steps,
+        axis="bytes of the set",
+    )
 
 
 def stride(device: str, small: bool) -> Sweep:
@@ -218,7 +225,7 @@ def stride(device: str, small: bool) -> Sweep:
         x, out = torch.rand(n * size, device=device), torch.empty(n, device=device)
         return lambda: strided_kernel[(triton.cdiv(n, 1024),)](x, out, n, size, BLOCK=1024)
 
-    return lab.sweep({"every size-th float": load}, [1, 2, 4, 8, 16, 32], bytes=lambda size: 8.0 * n)
+    return lab.sweep({"every size-th float": load}, [1, 2, 4, 8, 16, 32], bytes=lambda size: 8.0 * n, axis="stride")
 
 
 def chain(device: str, small: bool) -> Sweep:
@@ -233,8 +240,10 @@ def chain(device: str, small: bool) -> Sweep:
         return lambda: fused_kernel[(triton.cdiv(size, 1024),)](x, y, out, size, 2.5, BLOCK=1024)
 
     sizes = [1 << k for k in (range(10, 12) if small else range(12, 29, 2))]
-    found = lab.sweep({"three kernels": three, "one kernel": one}, sizes, bytes=lambda size: 12.0 * size)
-    return Sweep(tuple(replace(row, bytes=None) for row in found), found.target)
+    found = lab.sweep(
+        {"three kernels": three, "one kernel": one}, sizes, bytes=lambda size: 12.0 * size, axis="elements"
+    )
+    return Sweep(tuple(replace(row, bytes=None) for row in found), found.target, axis=found.axis)
 
 
 def norms(device: str, small: bool) -> Sweep:
@@ -258,7 +267,7 @@ def norms(device: str, small: bool) -> Sweep:
     }
     total = 1 << (12 if small else 26)
     sizes = [256, 512] if small else [1 << k for k in range(9, 17)]
-    return lab.sweep(ways, sizes, bytes=lambda size: 8.0 * max(1, total // size) * size)
+    return lab.sweep(ways, sizes, bytes=lambda size: 8.0 * max(1, total // size) * size, axis="columns")
 
 
 def _products(configs: list[dict[str, int]], sizes: list[int], device: str) -> Sweep:
@@ -272,7 +281,9 @@ def _products(configs: list[dict[str, int]], sizes: list[int], device: str) -> S
             a, b, c, size, size, size, *strides, **blocks, num_warps=num_warps, num_stages=num_stages
         )
 
-    return lab.sweep({"product": ours}, sizes, configs=configs, flops=lambda size: 2.0 * size**3)
+    return lab.sweep(
+        {"product": ours}, sizes, configs=configs, flops=lambda size: 2.0 * size**3, axis="rows and columns"
+    )
 
 
 def order(device: str, small: bool) -> Sweep:
@@ -321,7 +332,7 @@ def persistent(device: str, small: bool) -> Sweep:
         "descriptors, 132 programs": lambda size: described(size, sms),
     }
     sizes = [256] if small else [512, 1024, 2048, 4096, 8192]
-    return lab.sweep(ways, sizes, flops=lambda size: 2.0 * size**3)
+    return lab.sweep(ways, sizes, flops=lambda size: 2.0 * size**3, axis="rows and columns")
 
 
 def dropouts(device: str, small: bool) -> Sweep:
@@ -337,7 +348,7 @@ def dropouts(device: str, small: bool) -> Sweep:
         return lambda: seeded_dropout_kernel[(triton.cdiv(size, 1024),)](x, out, size, 7, 0.5, BLOCK=1024)
 
     sizes = [1 << k for k in (range(10, 12) if small else range(16, 29, 2))]
-    return lab.sweep({"a stored mask": mask, "a seed": seed}, sizes, bytes=lambda size: 8.0 * size)
+    return lab.sweep({"a stored mask": mask, "a seed": seed}, sizes, bytes=lambda size: 8.0 * size, axis="elements")
 
 
 SWEEPS: dict[str, Callable[[str, bool], Sweep]] = {

@@ -152,7 +152,7 @@ def transposes(device: str, small: bool) -> Sweep:
 
     sizes = [64] if small else [1024, 2048, 4096, 8192, 16384]
     ways = {name: made(*way) for name, way in WAYS.items()}
-    return lab.sweep(ways, sizes, bytes=lambda n: 8.0 * n * n, seconds=SECONDS)
+    return lab.sweep(ways, sizes, bytes=lambda n: 8.0 * n * n, seconds=SECONDS, axis="rows and columns")
 
 
 def conflicts(device: str, small: bool) -> Sweep:
@@ -164,7 +164,13 @@ def conflicts(device: str, small: bool) -> Sweep:
         return lambda: conflict_kernel[(programs,)](y, steps, 2, shared=swizzled(32 // ways))
 
     sizes = [1, 2] if small else [1, 2, 4, 8, 16, 32]
-    return lab.sweep({"reads of columns": read}, sizes, bytes=lambda n: 4096.0 * programs * steps, seconds=SECONDS)
+    return lab.sweep(
+        {"reads of columns": read},
+        sizes,
+        bytes=lambda n: 4096.0 * programs * steps,
+        seconds=SECONDS,
+        axis="lanes in a bank",
+    )
 
 
 def buffers(device: str, small: bool) -> Sweep:
@@ -186,7 +192,7 @@ def buffers(device: str, small: bool) -> Sweep:
     sizes = [1, 2, 3] if small else [1, 2, 3, 4, 6, 8, 12, 16]
     moved = 8.0 * programs * steps * 1024
     ways: dict[str, Callable] = {"copies in groups": groups, "TMA": by_tma}
-    return lab.sweep(ways, sizes, bytes=lambda count: moved, seconds=SECONDS)
+    return lab.sweep(ways, sizes, bytes=lambda count: moved, seconds=SECONDS, axis="buffers")
 
 
 SWEEPS: dict[str, Callable[[str, bool], Sweep]] = {one.__name__: one for one in (transposes, conflicts, buffers)}

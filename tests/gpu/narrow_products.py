@@ -145,16 +145,16 @@ def narrow(device: str, small: bool) -> Sweep:
     """Square products by the type of the numbers."""
     sizes = [128] if small else [1024, 4096, 8192]
     ways = _ways(device, lambda size: size, 128, 8, 64)
-    found = lab.sweep(ways, sizes, flops=lambda size: 2.0 * size**3, seconds=0.05)
-    return Sweep(found.rows, found.target)  # the peak would be that of float16
+    found = lab.sweep(ways, sizes, flops=lambda size: 2.0 * size**3, seconds=0.05, axis="rows and columns")
+    return Sweep(found.rows, found.target, axis=found.axis)  # the peak would be that of float16
 
 
 def few_rows(device: str, small: bool) -> Sweep:
     """16 rows by a square matrix, as when a model writes one word for each of 16 texts."""
     sizes = [128] if small else [4096, 8192, 16384]
-    found = lab.sweep(_ways(device, lambda size: 16, 16, 4, 64), sizes, seconds=0.05)
+    found = lab.sweep(_ways(device, lambda size: 16, 16, 4, 64), sizes, seconds=0.05, axis="rows and columns")
     # The bytes differ from type to type.
-    return Sweep(tuple(replace(row, bytes=None) for row in found), found.target)
+    return Sweep(tuple(replace(row, bytes=None) for row in found), found.target, axis=found.axis)
 
 
 def _experts(many: int, device: str, small: bool):
@@ -219,6 +219,7 @@ def grouped(device: str, small: bool) -> Sweep:
         sizes,
         flops=lambda size: 2.0 * rows * deep * deep,
         seconds=0.05,
+        axis="experts",
     )
 
 

@@ -268,10 +268,10 @@ def _products(side: int, device: str, small: bool) -> Sweep:
         "torch": lambda _: lambda: a @ b,
     }
     found, last = (
-        lab.sweep(each, sizes, flops=lambda _: 2.0 * side**3, seconds=0.15)
+        lab.sweep(each, sizes, flops=lambda _: 2.0 * side**3, seconds=0.15, axis="buffers")
         for each, sizes in ((ways, [1, 2, 3, 4]), (four, [4]))
     )
-    return Sweep((*found.rows, *last.rows), found.target, found.peaks)
+    return Sweep((*found.rows, *last.rows), found.target, found.peaks, axis=found.axis)
 
 
 def gluon_products(device: str, small: bool) -> Sweep:
@@ -332,7 +332,7 @@ def gluon_attention(device: str, small: bool) -> Sweep:
         "torch": by_torch,
     }
     sizes = [128] if small else [1024, 4096, 8192]
-    return lab.sweep(ways, sizes, flops=lambda size: 4.0 * heads * dim * size**2, seconds=0.15)
+    return lab.sweep(ways, sizes, flops=lambda size: 4.0 * heads * dim * size**2, seconds=0.15, axis="tokens")
 
 
 if __name__ == "__main__":

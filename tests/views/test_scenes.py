@@ -17,6 +17,7 @@ from tests.gluon.pipelines import copies
 from tests.launch.autotuned import autotuned
 from tests.launch.on_both import on_both
 from tests.launch.swept import swept
+from tests.views import pictures
 from tests.views.contract import wrongs
 from tests.wordings import Wording
 from triton_lab import lazy
@@ -120,6 +121,7 @@ MAKERS: dict[str, Callable[[], View]] = {
     "time": illegal,
     "kernel": kernel,
     "ragged": RaggedView,
+    "proof": pictures.proof,
     "ways": lambda: WaysView(ragged_ways()),
     "maximal": lambda: maximal_view(scop(PARTLY_AFFINE, maximal=True)),
     "lazy": step,

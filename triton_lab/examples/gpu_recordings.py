@@ -96,7 +96,13 @@ def measurement(name: str) -> Sweep:
         )
     given = found[name]
     rows = tuple(SweepRow(**{**row, "time": row["time"] and Time(**row["time"])}) for row in given["rows"])
-    return Sweep(rows, given["target"], given["peaks"] and Peaks(**given["peaks"]), tuple(given["remarks"]))
+    return Sweep(
+        rows,
+        given["target"],
+        given["peaks"] and Peaks(**given["peaks"]),
+        tuple(given["remarks"]),
+        given.get("axis", ""),
+    )
 
 
 def make(folder: Path = FOLDER, launched: Callable[[Example], Launch] | None = None) -> list[Path]:

@@ -34,6 +34,7 @@ _MADE = "by `python -m triton_lab.views.declarations`: not to be edited."
 _MADE_OF_STYLE = f"Made from the two `style.py` of `drawing/` and `polyhedral/` {_MADE}"
 # The notebook's own theme comes first; our colours are the fallback.
 _OF_THE_NOTEBOOK = {
+    "ground": "--jp-layout-color1",
     "ink": "--jp-content-font-color1",
     "faint": "--jp-content-font-color2",
     "line": "--jp-border-color2",

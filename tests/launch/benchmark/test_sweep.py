@@ -56,7 +56,7 @@ def test_counting_ends_where_the_interpreter_takes_too_long(wording: Wording, mo
     found = lab.sweep(mine, [64, 128], seconds=0.001)
     assert [row.bytes for row in found] == [768, None]
     (remark,) = found.remarks
-    wording(remark, size=64)
+    wording(remark, axis="n", size=64)
 
 
 def test_what_one_function_raises_is_told_and_the_others_go_on() -> None:
@@ -74,8 +74,8 @@ def test_what_one_function_raises_is_told_and_the_others_go_on() -> None:
     ]
     assert all(math.isnan(row.seconds) for row in found if row.error)
     told = repr(found)
-    assert "torch at size 300: RuntimeError: wrong size" in told
-    assert "late at sizes 200, 300: ZeroDivisionError" in told
+    assert "torch at n = 300: RuntimeError: wrong size" in told
+    assert "late at n = 200, 300: ZeroDivisionError" in told
 
 
 @pytest.mark.parametrize(
@@ -129,3 +129,20 @@ def test_rates_and_shares_on_a_gpu() -> None:
     roof = 2.5e12 * 2 * 128**3 / (6 * 128**2)
     assert matrices.share(first) == pytest.approx(first.flops_per_second / roof)  # type: ignore[operator]
     assert isinstance(matrices.peaks, Peaks)
+
+
+@pytest.mark.parametrize(
+    ("functions", "axis", "found"),
+    [
+        (mine, "", "n"),
+        ({"a": mine, "b": of_torch}, "", "n"),
+        ({"a": mine, "b": lambda columns: mine(columns)}, "", ""),
+        (lambda _: mine(8), "", ""),
+        (mine, "programs", "programs"),
+    ],
+)
+def test_the_axis_has_a_name(functions: Any, axis: str, found: str) -> None:
+    swept = lab.sweep(functions, [64], seconds=0.001, axis=axis)
+    assert swept.axis == found
+    view = swept.plot()
+    assert view.headings[1] == view.axis == (found or "size")

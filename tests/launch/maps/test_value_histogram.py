@@ -17,7 +17,10 @@ def test_every_value_is_in_one_place(values: list[float]) -> None:
     assert found.finite + found.nan + found.plus_infinity + found.minus_infinity == len(values)
 
 
-def test_few_integers_get_a_bin_each() -> None:
+def test_few_whole_numbers_get_a_bin_each() -> None:
+    eight = np.arange(-4, 4)
+    assert histogram(eight.astype(np.float32)).counts.tolist() == histogram(eight).counts.tolist() == [1] * 8
+    assert len(histogram(eight + 0.5).counts) == len(histogram(eight * 9.0).counts) == BINS
     found = histogram(np.array([3, 3, 5, 4, 3]))
     assert found.counts.tolist() == [3, 1, 1] and (found.low, found.high) == (3, 5)
     assert histogram(np.array([True, False, True])).counts.tolist() == [1, 2]

@@ -64,9 +64,9 @@ def test_the_code_has_12_points_and_the_figure_26() -> None:
     assert scop(page_nests.PAGE_FIGURE).count() == 26
 
 
-def test_the_excluded_side_of_each_constraint_is_named() -> None:
+def test_each_constraint_is_told_of_the_iterators() -> None:
     domain = scop(page_nests.PAGE_FIGURE).domain
-    assert [c.excluded(domain.iterators) for c in domain.constraints] == ["i < 0", "i > 3", "i > j", "j > 7"]
+    assert [c.told(domain.iterators) for c in domain.constraints] == ["i ≥ 0", "i ≤ 3", "i ≤ j", "j ≤ 7"]
 
 
 @pytest.mark.parametrize("step", [1, 2, 5, -1, -3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -214,3 +215,18 @@ def test_no_order_of_two_sizes_is_assumed_that_only_masks_compare() -> None:
     proof = lab.prove(launch)
     assert not {one for one in _texts(proof) if "<=" in one}
     assert proof.accesses[1].kind == "store" and proof.accesses[1].outcome != PROVED
+
+
+@triton.jit
+def packed_rows_kernel(x_ptr, out_ptr, stride, columns, BLOCK: tl.constexpr):
+    row, j = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * stride + j, mask=j < columns)
+    tl.store(out_ptr + row * columns + j, x, mask=j < columns)
+
+
+def test_each_size_has_one_bound_against_overflow() -> None:
+    x = torch.zeros(4, 12)[:, :9]
+    launch = _recorded(lambda: packed_rows_kernel[(4,)](x, torch.zeros(4, 9), 12, 9, BLOCK=16))
+    (found,) = lab.prove(launch, refute=False).property("overflow")
+    bounds = re.findall(r"([\w.\[\]]+) <= ([\d,^]*\d)", found.reason)
+    assert len(bounds) == len(dict(bounds)) >= 3 and set(dict(bounds).values()) == {"46,341"}, found.reason

@@ -9,7 +9,11 @@ import torch
 import triton_lab as lab
 from tests.wordings import Wording
 from triton_lab.compiled.cost.tiled_product import TiledProduct
+from triton_lab.views.compiled.roofline import LEFT, WIDE
 from triton_lab.views.compiled.tiled_product_view import tiled_product
+from triton_lab.views.drawing.drawing import DrawnText, Line
+from triton_lab.views.drawing.fonts import width_of
+from triton_lab.views.drawing.style import SMALL
 
 
 def test_an_accumulator_that_takes_all_registers_is_told() -> None:
@@ -31,6 +35,16 @@ def test_the_words_say_what_the_model_says() -> None:
     assert tile.endswith("3.83 KiB.") and round(14 * 70 * 4 / 1024, 2) == 3.83
     assert re.findall(r"\d+ programs", again) == ["6 programs", "4 programs"]
     assert lab.tiled_product is tiled_product
+
+
+def test_each_label_under_the_roof_begins_at_its_own_line() -> None:
+    view = tiled_product(torch.empty(1024, 512), torch.empty(512, 1024), tile=(16, 256))
+    lines = [item for item in view.under_roof() if isinstance(item, Line)]
+    labels = [item for item in view.under_roof() if isinstance(item, DrawnText)]
+    assert len(lines) == len(labels) == 3
+    for line, label in zip(lines, labels, strict=True):
+        assert label.align == "left" and label.x - line.points[0][0] == 7
+        assert label.x + width_of(label.text, SMALL) <= LEFT + WIDE
 
 
 def test_what_is_no_product_is_refused(wording: Wording) -> None:

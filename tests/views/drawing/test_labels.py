@@ -15,7 +15,11 @@ from tests.views.test_script_bundle import node
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_frame import frame
 from triton_lab.views.drawing.cell_layout import layout
+from triton_lab.views.drawing.drawing import DrawnText
 from triton_lab.views.drawing.drawing_text import number_text
+from triton_lab.views.drawing.fonts import width_of
+from triton_lab.views.drawing.heatmap import Heatmap
+from triton_lab.views.drawing.heatmap_drawing import heatmap_drawing
 from triton_lab.views.drawing.region_labels import LINE, cell_labels, crowded, labels, run_labels
 from triton_lab.views.script_bundle import FRONT
 
@@ -98,7 +102,7 @@ def test_a_number_can_be_read_on_every_colour_of_the_palette(theme: style.Theme)
     """Black or white, at 4.5 to one at least: what WCAG asks of words."""
     for colour in range(style.PROGRAM, style.PALETTE_SIZE):
         ground = style.luminance(style.palette(theme)[colour].tolist())
-        word = style.luminance(style.rgb(style.label_colour((colour, colour, colour, 0), theme)))
+        word = style.luminance(style.rgb(style.label_colour(style.palette(theme)[colour].tolist())))
         low, high = sorted((ground, word))
         assert (high + 0.05) / (low + 0.05) >= 4.5, colour
 
@@ -112,3 +116,66 @@ def test_a_label_of_a_stretch_needs_its_height() -> None:
     stacked = np.zeros((40, 2), np.int64)
     stacked[20:36] = 1
     assert [(one.text, one.rows) for one in run_labels(seen, stacked.reshape(-1), str)] == [("1", 16)]
+
+
+LOOKS = """
+import { readFileSync } from "node:fs";
+import { inkOf } from "%s/drawing/axes.js";
+const asked = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(asked.map(([look, theme, dimmed]) => inkOf(Float64Array.from(look), 0, theme, dimmed))));
+"""
+
+
+def test_a_label_stands_on_a_plain_ground_of_one_colour_dimmed_or_not(tmp_path: Path) -> None:
+    themes = {"light": style.LIGHT, "dark": style.DARK}
+    patterns = (style.PLAIN, style.STRIPES, style.HATCH, style.DOTS, style.CROSS)
+    asked = [
+        ((colour, style.GROUND, style.GROUND, pattern), name, dimmed)
+        for colour in range(0, style.PALETTE_SIZE, 7)
+        for pattern in patterns
+        for name in themes
+        for dimmed in (False, True)
+    ]
+    script = tmp_path / "looks.mjs"
+    script.write_text(LOOKS % FRONT.as_posix(), encoding="utf-8")
+    done = subprocess.run([node(), str(script)], input=json.dumps(asked), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for (look, name, dimmed), found in zip(asked, json.loads(done.stdout), strict=True):
+        ground = style.label_ground(look, dimmed, themes[name])
+        ink = style.label_colour(ground)
+        assert found == {
+            "ink": ink,
+            "ground": f"rgb({','.join(map(str, ground))})",
+            "patterned": look[3] not in (style.PLAIN, style.DOTS),
+        }
+        low, high = sorted(map(style.luminance, (ground, style.rgb(ink))))
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+NAMES = """
+import { readFileSync } from "node:fs";
+import { widthWithNames } from "%s/drawing/axes.js";
+import { frameOf } from "%s/drawing/frame.js";
+const [shown, room, names] = JSON.parse(readFileSync(0, "utf8"));
+const frame = frameOf(shown, room);
+console.log(JSON.stringify([frame.width, widthWithNames(frame, names)]));
+"""
+
+
+@pytest.mark.parametrize("warps", [4, 12])
+def test_names_of_narrow_panels_have_room_and_do_not_run_into_each_other(tmp_path: Path, warps: int) -> None:
+    shown = layout((warps, 32, 1), room=(60.0 * warps, 300.0))
+    names = [f"warp {number}" for number in range(warps)]
+    heat = Heatmap(shown, np.ones(shown.cells, np.uint8), np.zeros((2, 4), np.uint16), panel_names=names)
+    drawn = heatmap_drawing(heat)
+    texts = [item for item in drawn.items if isinstance(item, DrawnText) and item.text in names]
+    assert texts[0].text == "warp 0" and len(texts) >= warps / 2
+    ends = [item.x + width_of(item.text, style.SMALL) for item in texts]
+    assert all(end <= after.x for end, after in zip(ends, texts[1:], strict=False)) and max(ends) <= drawn.width
+    script = tmp_path / "names.mjs"
+    script.write_text(NAMES % (FRONT.as_posix(), FRONT.as_posix()), encoding="utf-8")
+    asked = json.dumps([shown.as_scene(), heat.room, names])
+    done = subprocess.run([node(), str(script)], input=asked, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    wide, with_names = json.loads(done.stdout)
+    assert (with_names > wide) == (texts[-1].text == names[-1]), "a name is wider than its panel"

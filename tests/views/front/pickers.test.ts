@@ -144,8 +144,7 @@ test('layers are radio buttons of one group', () => {
   assert.deepEqual(chosen, ['loads']);
 });
 
-test('programs in words: runs of numbers, six of them at most', () => {
+test('programs in words: runs of numbers', () => {
   assert.equal(listPrograms([0, 1, 2, 5], [8, 1, 1]), '4 programs: numbers 0–2, 5');
-  assert.match(listPrograms([0, 2, 4, 6, 8, 10, 12, 14], [20, 1, 1]), /^8 programs: numbers 0, 2, 4, 6, 8, 10, …$/);
   assert.equal(listPrograms([3], [8, 1, 1]), callProgram(3, [8, 1, 1]));
 });

@@ -14,12 +14,12 @@ test('a program has its number beside it where that is another one', () => {
   assert.equal(callProgram(1, [1, 1, 2]), 'program (0, 0, 1), number 1');
 });
 
-test('of programs runs are told, six at most', () => {
+test('of programs runs are told, sixteen at most', () => {
   assert.equal(listPrograms([4], [8, 1, 1]), 'program (4, 0, 0)');
   assert.equal(listPrograms([0, 1, 2, 5], [8, 1, 1]), '4 programs: numbers 0–2, 5');
-  const even = [0, 2, 4, 6, 8, 10, 12];
-  assert.equal(listPrograms(even.slice(0, 6), [16, 1, 1]), '6 programs: numbers 0, 2, 4, 6, 8, 10');
-  assert.equal(listPrograms(even, [16, 1, 1]), '7 programs: numbers 0, 2, 4, 6, 8, 10, …');
+  const even = Array.from({ length: 17 }, (_, k) => 2 * k);
+  assert.equal(listPrograms(even.slice(0, 16), [40, 1, 1]), `16 programs: numbers ${even.slice(0, 16).join(', ')}`);
+  assert.equal(listPrograms(even, [40, 1, 1]), `17 programs: numbers ${even.slice(0, 16).join(', ')}, …`);
 });
 
 test('things are called by their first and last number, both included', () => {

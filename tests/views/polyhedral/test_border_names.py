@@ -123,22 +123,22 @@ def test_a_line_through_a_name_costs_once(line: tuple[tuple[float, float], ...])
 def test_names_stand_on_the_side_that_is_left_out_clear_of_points_names_and_what_is_taken() -> None:
     box = (-1.0, -1.0, 8.0, 8.0)
     borders = [
-        Border("S0", 0, 0, (0.0, 1.0), 0.0, "j < 0"),
-        Border("S0", 0, 1, (1.0, 0.0), 0.0, "i < 0"),
-        Border("S0", 0, 2, (-1.0, -1.0), 6.0, "i + j > 6"),
+        Border("S0", 0, 0, (0.0, 1.0), 0.0, "j ≥ 0"),
+        Border("S0", 0, 1, (1.0, 0.0), 0.0, "i ≥ 0"),
+        Border("S0", 0, 2, (-1.0, -1.0), 6.0, "i + j ≤ 6"),
         Border("S0", 0, 3, (1.0, 0.0), 40.0, "far away"),
     ]
     points = np.array([(x, y) for x in range(7) for y in range(7 - x)], dtype=float)
     taken = [(-1.0, -1.0, 3.0, -0.5)]
     letter = (0.2, 0.4)
     lines = place_lines(borders, box, (-4.0, -4.0, 11.0, 11.0), points, letter, taken)
-    assert [line.border.excluded for line in lines] == ["j < 0", "i < 0", "i + j > 6"]
+    assert [line.border.name for line in lines] == ["j ≥ 0", "i ≥ 0", "i + j ≤ 6"]
     boxes = list(taken)
     for line in lines:
         x, y = line.label
         up, across = line.border.coefficients
         distance = (across * x + up * y + line.border.constant) / np.hypot(across, up)
-        wide, high = len(line.border.excluded) * letter[0] / 2, letter[1] / 2
+        wide, high = len(line.border.name) * letter[0] / 2, letter[1] / 2
         reach = (abs(across) * wide + abs(up) * high) / np.hypot(across, up)
         assert -distance >= reach + 0.25 * letter[1] - 1e-9, "beyond its line, and clear of it"
         assert -distance <= reach + 0.5 * letter[1] + 1e-9, "and no farther off than it must be"
@@ -152,10 +152,10 @@ def test_names_stand_on_the_side_that_is_left_out_clear_of_points_names_and_what
 
 def test_names_stand_clear_of_the_tiles_around_the_points() -> None:
     borders = [
-        Border("S0", 0, 0, (0.0, 1.0), 0.0, "j < 0"),
-        Border("S0", 0, 1, (0.0, -1.0), 5.0, "j > 5"),
-        Border("S0", 0, 2, (1.0, 0.0), 0.0, "i < 0"),
-        Border("S0", 0, 3, (-1.0, 0.0), 5.0, "i > 5"),
+        Border("S0", 0, 0, (0.0, 1.0), 0.0, "j ≥ 0"),
+        Border("S0", 0, 1, (0.0, -1.0), 5.0, "j ≤ 5"),
+        Border("S0", 0, 2, (1.0, 0.0), 0.0, "i ≥ 0"),
+        Border("S0", 0, 3, (-1.0, 0.0), 5.0, "i ≤ 5"),
     ]
     points = np.array([(x, y) for x in range(6) for y in range(6)], dtype=float)
     tiles = [
@@ -168,12 +168,12 @@ def test_names_stand_clear_of_the_tiles_around_the_points() -> None:
     def crossed(outlines: list[np.ndarray]) -> list[str]:
         found = []
         for line in place_lines(borders, box, room, points, letter, outlines=outlines):
-            (x, y), wide = line.label, len(line.border.excluded) * letter[0] / 2
+            (x, y), wide = line.label, len(line.border.name) * letter[0] / 2
             for left, right in ((-0.4, 2.4), (2.6, 5.4)):
                 upright = any(abs(x - side) < wide for side in (left, right)) and y + 0.2 > -0.4 and y - 0.2 < 5.4
                 level = any(abs(y - side) < 0.2 for side in (-0.4, 5.4)) and left < x + wide and x - wide < right
                 if upright or level:
-                    found.append(line.border.excluded)
+                    found.append(line.border.name)
         return found
 
     assert crossed([]), "nobody told of the tiles"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
-from triton_lab.views.drawing.drawing import Circles, DrawnText
+from triton_lab.views.drawing.drawing import Circles, DrawnText, Rectangle
 from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.png import png
@@ -99,13 +99,13 @@ def test_borders_run_on_past_the_polygon(page_plot: Plot, page_image: Pixels) ->
     for line in page_plot.lines:
         for share in (0.31, 0.62, 0.93):
             place = page_plot.pixels(line.ends[0] + (line.ends[1] - line.ends[0]) * share)
-            assert any(near(p, look.LIGHT.border, 40) for p in patch(page_image, place)), line.border.excluded
-    diagonal = next(line for line in page_plot.lines if line.border.excluded == "i > j")
+            assert any(near(p, look.LIGHT.border, 40) for p in patch(page_image, place)), line.border.name
+    diagonal = next(line for line in page_plot.lines if line.border.name == "i ≤ j")
     assert diagonal.ends.max() > 4.5  # the polygon ends at 3
 
 
 def test_labels_stand_on_the_excluded_side_and_over_no_point(page_plot: Plot) -> None:
-    assert {line.border.excluded for line in page_plot.lines} == {"i < 0", "i > 3", "i > j", "j > 7"}
+    assert {line.border.name for line in page_plot.lines} == {"i ≥ 0", "i ≤ 3", "i ≤ j", "j ≤ 7"}
     points = page_plot.picture.layers[0].points
     for line in page_plot.lines:
         x, y = line.label
@@ -164,9 +164,9 @@ def test_violated_pairs_are_red() -> None:
 
 
 ROUNDED = [
-    ("for (int i = 0; i < 9; i++) for (int j = i / 2; j < 7; j++) A[i][j] = 0;", "j < ⌊i/2⌋"),
-    ("for (int i = 0; i < 7; i++) for (int j = i % 2; j < 7; j += 2) A[i][j] = 0;", "i > j + 2⌊i/2⌋"),
-    ("for (int i = 0; i < 9; i++) for (int j = 0; j <= (9 - i) / 3; j++) A[i][j] = 0;", "j > ⌊−i/3⌋ + 3"),
+    ("for (int i = 0; i < 9; i++) for (int j = i / 2; j < 7; j++) A[i][j] = 0;", "j ≥ ⌊i/2⌋"),
+    ("for (int i = 0; i < 7; i++) for (int j = i % 2; j < 7; j += 2) A[i][j] = 0;", "i ≤ j + 2⌊i/2⌋"),
+    ("for (int i = 0; i < 9; i++) for (int j = 0; j <= (9 - i) / 3; j++) A[i][j] = 0;", "j ≤ ⌊−i/3⌋ + 3"),
 ]
 
 
@@ -181,7 +181,7 @@ def test_a_rounded_bound_is_a_border_with_all_points_inside(text: str, label: st
         values = layer.points @ np.array(border.coefficients) + border.constant
         assert values.min() >= 0
         assert values.min() < max(map(abs, border.coefficients))  # and it touches, or nearly
-    assert label in {border.excluded for border in plot.picture.borders}
+    assert label in {border.name for border in plot.picture.borders}
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -277,7 +277,7 @@ def test_the_irregular_nest_has_the_colours_and_rows_of_the_page() -> None:
     image = pixels(figure_of(view.matrices()))
     for i, row in enumerate(view.ragged.columns):
         for column in range(view.ragged.width):
-            place = np.array([(column + 0.08) * view.cell + 1, (2 + i + 0.12) * view.cell])
+            place = np.array([view._aside + (column + 0.08) * view.cell + 1, (2 + i + 0.12) * view.cell])
             assert near(at(image, place), look.LIGHT.rows[i] if column in row else look.LIGHT.ground)
     assert near(at(image, np.array(view.size) - 8), look.LIGHT.dense)
     assert "K[3] = 1: columns 3" in view.text()
@@ -359,7 +359,7 @@ def test_fifty_thousand_points_are_one_shape() -> None:
 
 def test_lines_are_clipped_to_the_box() -> None:
     box = (0.0, 0.0, 10.0, 5.0)
-    diagonal = clip(Border("S0", 0, 0, (-1.0, 1.0), 0.0, "i > j"), box)
+    diagonal = clip(Border("S0", 0, 0, (-1.0, 1.0), 0.0, "i ≤ j"), box)
     assert diagonal is not None
     assert diagonal.tolist() == [[0, 0], [5, 5]]
     assert clip(Border("S0", 0, 0, (1.0, 0.0), 3.0, "i < -3"), box) is None
@@ -397,7 +397,7 @@ def test_a_point_that_stands_for_several_visits_is_chosen_with_all() -> None:
 def _number_marks(plot: Plot) -> list[tuple[float, float, float, float]]:
     """Where the axes' numbers and names stand: (left, top, right, bottom) in pixels, as `Plot._axes` sets them."""
     marks = []
-    names = {line.border.excluded for line in plot.lines}
+    names = {line.border.name for line in plot.lines}
     for one in plot.drawing().items:
         if isinstance(one, DrawnText) and one.text not in names:
             wide, high = width_of(one.text, one.size) / 2, one.size * 0.6
@@ -421,9 +421,9 @@ def test_labels_of_borders_cover_no_number_and_no_number_is_missing(text: str) -
     marks = _number_marks(plot)
     for line in plot.lines:
         x, y = plot.pixels(np.array(line.label))
-        wide, high = width_of(line.border.excluded, LABEL) / 2, LABEL * 0.6
+        wide, high = width_of(line.border.name, LABEL) / 2, LABEL * 0.6
         for left, top, right, bottom in marks:
-            assert x + wide < left or x - wide > right or y + high < top or y - high > bottom, line.border.excluded
+            assert x + wide < left or x - wide > right or y + high < top or y - high > bottom, line.border.name
     left, bottom, right, top = plot.box
     step = tick_step(plot.unit) * (1 if plot.unit > 24 else 2)
     columns = len(np.arange(np.ceil(left / step) * step, right - 0.5, step))
@@ -435,4 +435,6 @@ def test_labels_of_borders_cover_no_number_and_no_number_is_missing(text: str) -
 def test_the_name_of_the_ragged_matrix_stands_clear_of_its_rows() -> None:
     view = RaggedView()
     height = {one.text: one.y for one in view.matrices().items if isinstance(one, DrawnText)}
+    first = min(one.x for one in view.matrices().items if isinstance(one, Rectangle))
+    assert all(one.x < first for one in view.matrices().items if isinstance(one, DrawnText) and "K[i]" in one.text)
     assert height["A"] < height["K[i] = 4"] - view.cell / 2

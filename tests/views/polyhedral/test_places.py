@@ -47,28 +47,28 @@ NESTS = {
         "for (int i = 0; i < 5; i++) for (int j = i; j < 7; j++) A[i][j] = A[i][j-1];",
         tuple((i, j) for i in range(5) for j in range(i, 7)),
         ((0, 1),),
-        ("i < 0", "i > 4", "i > j", "j > 6"),
+        ("i ≥ 0", "i ≤ 4", "i ≤ j", "j ≤ 6"),
     ),
     "wavefront": Nest(
         "for (int i = 1; i < 6; i++) for (int j = 1; j < 6; j++) A[i][j] = A[i-1][j] + A[i][j-1];",
         tuple(_loops(1, 6)),
         ((1, 0), (0, 1)),
-        ("i < 1", "i > 5", "j < 1", "j > 5"),
+        ("i ≥ 1", "i ≤ 5", "j ≥ 1", "j ≤ 5"),
     ),
     "from below zero": Nest(
         "for (int i = -3; i < 3; i++) for (int j = -2; j < 4 + i; j++) A[i][j] = A[i-1][j-1];",
         tuple((i, j) for i in range(-3, 3) for j in range(-2, 4 + i)),
         ((1, 1),),
-        ("i < j − 3", "i < −3", "i > 2", "j < −2"),
+        ("i ≥ j − 3", "i ≥ −3", "i ≤ 2", "j ≥ −2"),
     ),
     "line": Nest(
-        "for (int i = 2; i < 9; i++) A[i] = A[i-2];", tuple((i,) for i in range(2, 9)), ((2,),), ("i < 2", "i > 8")
+        "for (int i = 2; i < 9; i++) A[i] = A[i-2];", tuple((i,) for i in range(2, 9)), ((2,),), ("i ≥ 2", "i ≤ 8")
     ),
     "large": Nest(
         "for (int i = 0; i < 30; i++) for (int j = 0; j < 70; j++) A[i][j] = A[i-1][j-3];",
         tuple((i, j) for i in range(30) for j in range(70)),
         ((1, 3),),
-        ("i < 0", "i > 29", "j < 0", "j > 69"),
+        ("i ≥ 0", "i ≤ 29", "j ≥ 0", "j ≤ 69"),
     ),
 }
 TWO = [name for name, nest in NESTS.items() if len(nest.instances[0]) == 2]
@@ -201,7 +201,7 @@ def test_the_polygon_is_the_hull_of_the_instances(name: str) -> None:
 def test_borders_run_where_constraints_turn_and_are_named_beyond(name: str) -> None:
     found = read(name)
     borders = found.plot.picture.borders if found.plot.flat else [line.border for line in found.plot.lines]
-    assert sorted(border.excluded for border in borders) == sorted(NESTS[name].borders)
+    assert sorted(border.name for border in borders) == sorted(NESTS[name].borders)
     drawn = [line for one in found.of(Strokes, colour=LIGHT.border) for line in one.lines]  # type: ignore[union-attr]
     names = {one.text: one for one in found.of(Words) if one.text in NESTS[name].borders}  # type: ignore[union-attr]
     assert len(drawn) == len(names) == len(borders)
@@ -209,7 +209,7 @@ def test_borders_run_where_constraints_turn_and_are_named_beyond(name: str) -> N
         of = np.array(line.border.coefficients)
         value = found.units(ends)[:, : len(of)] @ of + line.border.constant
         assert np.abs(value).max() < 1e-6, "both ends on the border"
-        word = names[line.border.excluded]
+        word = names[line.border.name]
         beyond = found.units(np.array([word.x, word.y]))[: len(of)] @ of + line.border.constant  # type: ignore[union-attr]
         assert beyond < 0, "the name stands where the constraint does not hold"
 

@@ -14,6 +14,7 @@ from triton_lab.polyhedral.kernels.launch_scop import KernelScop
 from triton_lab.views.drawing.drawing import DrawnText
 from triton_lab.views.polyhedral.kernel_view import KernelView
 from triton_lab.views.polyhedral.legend_box import entries
+from triton_lab.views.polyhedral.polyhedral_style import BOTH
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +43,12 @@ def two_cases(out_ptr, BLOCK: tl.constexpr):
     half = tl.program_id(0) // 2
     at = tl.where(half == 0, tl.program_id(0), 7 - tl.program_id(0)) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + at, 1.0)
+
+
+@triton.jit
+def overlapping(out_ptr, columns, row_stride, BLOCK: tl.constexpr):
+    column = tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(0) * row_stride + column, 1.0, mask=column < columns)
 
 
 def view(launch: Callable[[], object], line: int | None = None) -> KernelView:
@@ -73,6 +80,18 @@ def test_each_program_of_a_vector_has_a_tile_and_a_colour() -> None:
     assert domain.owners is not None
     assert (domain.owners == domain.points[:, 0]).all()  # the rows of the domain are programs, too
     assert "program 3: out_ptr[12..12]" in shown.text()
+
+
+def test_the_legend_has_each_program_that_is_drawn_with_or_without_a_tile() -> None:
+    shown = view(lambda: overlapping[(4,)](torch.zeros(4, 10), 10, 8, BLOCK=16))
+    assert shown.time is not None
+    drawn = shown.time.picture
+    assert len(drawn.tiles) < 4, "the elements of most programs are no rectangle"
+    (layer,) = drawn.layers
+    assert layer.owners is not None and set(layer.owners.tolist()) == {-1, 0, 1, 2, 3}
+    circles = [(entry.text, entry.colour) for entry in entries(drawn, False) if entry.sign == "circle"]
+    assert circles[:-1] == [(f"program {k}", BOTH.parts[k]) for k in range(4)]
+    assert circles[-1][1] == BOTH.statement
 
 
 def test_tiles_of_a_grid_are_named_by_both_ids() -> None:

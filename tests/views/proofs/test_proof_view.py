@@ -68,4 +68,6 @@ def test_a_proof_shows_itself_live_as_png_and_in_words(view: ProofView) -> None:
     bundle, _ = view.proof._repr_mimebundle_()
     assert {"text/plain", "image/png"} <= set(bundle)
     assert bundle["text/plain"] == str(view.proof)
-    assert view.scene()["kind"] == "drawing" and view.scene()["label"] == view.title()
+    scene = view.scene()
+    assert scene["kind"] == "proof" and scene["drawing"]["label"] == view.title()
+    assert scene["assumptions"] == [str(one) for one in view.proof.assumptions] and scene["assumptions"]

@@ -82,6 +82,8 @@ class Peaks:
 class Sweep(RichDisplay):
     """The measurements of `sweep` on ``target``. ``peaks`` are the GPU's; None on the CPU target.
 
+    ``axis`` says what the sizes count, such as "programs"; empty if that is not known.
+
     >>> found = lab.sweep({"mine": lambda n: lambda: add(torch.ones(n), torch.ones(n))}, [64, 128], seconds=0.01)
     >>> [(row.name, row.size) for row in found], found.target
     ([('mine', 64), ('mine', 128)], 'cpu')
@@ -91,6 +93,7 @@ class Sweep(RichDisplay):
     target: str
     peaks: Peaks | None = None
     remarks: tuple[str, ...] = ()
+    axis: str = ""
 
     def __iter__(self) -> Iterator[SweepRow]:
         return iter(self.rows)
@@ -132,7 +135,7 @@ class Sweep(RichDisplay):
 
         >>> found = lab.sweep(lambda n: lambda: torch.ones(n).sum(), [64, 128], seconds=0.01)
         >>> print(found.plot().title())
-        2 sizes on the CPU: how the time grows
+        how the time grows with n: 2 values on the CPU
         """
         view: SweepView = provided("Sweep.plot")(self)
         return view

@@ -33,13 +33,15 @@ def sweep(
     flops: Work | None = None,
     dtype: str = "float16",
     seconds: float = SECONDS,
+    axis: str = "",
 ) -> Sweep:
     """Measure ``functions`` over ``sizes``, with each of ``configs`` if they take such parameters.
 
     A function gets the size, prepares its data, and returns a function without arguments, which is timed. So making
     tensors and compiling are not counted. Several functions, for example one of torch, are given by name. ``configs``
     are keyword arguments, such as ``{"BLOCK": 128, "num_warps": 4}``; a function that lacks a parameter for one of them
-    is measured once.
+    is measured once. ``axis`` says what a size counts, such as "programs" or "columns"; without it, the figure has the
+    name of the functions' own parameter.
 
     ``bytes`` and ``flops`` give for a size the bytes that one run moves and the operations that it computes. With
     neither, the bytes of one run are counted on the CPU target, as long as the interpreter is fast enough. On a GPU the
@@ -67,7 +69,8 @@ def sweep(
     if not sizes:
         raise ValueError(_("sweep needs sizes to measure, such as [2**k for k in range(10, 24)]"))
     remarks: list[str] = []
-    work = _Work(bytes, flops, remarks)
+    axis = axis or _parameter(named.values())
+    work = _Work(bytes, flops, remarks, axis or _("size"))
     rows: list[SweepRow] = []
     for size in sizes:
         cases = [
@@ -82,7 +85,7 @@ def sweep(
             told = {"error": found} if isinstance(found, str) else {"time": found}
             rows.append(SweepRow(name, size, dict(config), bytes=moved[0], flops=moved[1], **told))
     target = current()
-    return Sweep(tuple(rows), target, _peaks(dtype) if target == "gpu" else None, tuple(remarks))
+    return Sweep(tuple(rows), target, _peaks(dtype) if target == "gpu" else None, tuple(remarks), axis)
 
 
 def _has_a_clock() -> None:
@@ -126,6 +129,17 @@ def _size(one: Any) -> int:
     if size <= 0:
         raise ValueError(_("a size must be positive, not {size}").format(size=size))
     return int(size)
+
+
+def _parameter(functions: Iterable[Function]) -> str:
+    """The name of the parameter that gets the size, if all functions call it the same; else empty."""
+    names = set()
+    for function in functions:
+        try:
+            names.add(next(iter(inspect.signature(function).parameters), ""))
+        except ValueError:  # a builtin may have no signature
+            return ""
+    return names.pop().strip("_") if len(names) == 1 else ""
 
 
 def _takes(function: Function, configs: Sequence[Mapping[str, Any]]) -> bool:
@@ -190,8 +204,8 @@ def _on_cpu(run: Callable[[], object], seconds: float) -> list[float]:
 class _Work:
     """The bytes and flops of one run by size: from the user's functions, or the bytes counted."""
 
-    def __init__(self, bytes: Work | None, flops: Work | None, remarks: list[str]) -> None:
-        self._bytes, self._flops, self._remarks = bytes, flops, remarks
+    def __init__(self, bytes: Work | None, flops: Work | None, remarks: list[str], axis: str) -> None:
+        self._bytes, self._flops, self._remarks, self._axis = bytes, flops, remarks, axis
         self._counts = bytes is None and flops is None
 
     def of(self, size: int, runs: Sequence[Callable[[], object]]) -> tuple[float | None, float | None]:
@@ -209,7 +223,9 @@ class _Work:
             if took > PATIENCE:
                 self._counts = False
                 self._remarks.append(
-                    _("bytes were not counted beyond size {size}. Pass them: bytes=lambda n: ...").format(size=size)
+                    _("bytes were not counted beyond {axis} = {size}. Pass them: bytes=lambda n: ...").format(
+                        axis=self._axis, size=size
+                    )
                 )
             if found is not None:
                 return found, None

@@ -33,24 +33,22 @@ class Histogram:
 
 
 def histogram(values: npt.NDArray[Any]) -> Histogram:
-    """Bins over the finite values; integers and booleans with few distinct values get one bin for each value."""
+    """Bins over the finite values; whole numbers in a small range, of any type, get one bin each."""
     numbers = as_float(values).reshape(-1)
     finite = numbers[np.isfinite(numbers)]
-    whole = np.issubdtype(values.dtype, np.integer) or values.dtype == np.bool_
+    whole = bool(finite.size) and bool((finite == np.floor(finite)).all())
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     if whole and high - low < BINS:
-        edges = np.arange(low - 0.5, high + 1.0)
+        counts = np.bincount((finite - low).astype(np.int64), minlength=int(high - low) + 1)
+        edges = low - 0.5 + np.arange(len(counts) + 1)
     elif low == high:
-        edges = np.array([low, low])
+        counts, edges = np.array([finite.size]), np.array([low, low])
     else:
         edges = low + (high / BINS - low / BINS) * np.arange(BINS + 1)
         edges[-1] = high
-    if low == high and not whole:
-        counts = np.array([finite.size])
-    else:
         # np.histogram refuses a range that is too narrow for float64 to divide.
         place = np.searchsorted(edges, finite, side="right") - 1
-        counts = np.bincount(np.clip(place, 0, len(edges) - 2), minlength=len(edges) - 1)
+        counts = np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS)
     return Histogram(
         edges,
         counts.astype(np.int64),

@@ -40,11 +40,11 @@ class Constraint:
         return f"{self.expression.isl} {'=' if self.equality else '>='} 0"
 
     def __str__(self) -> str:
-        return comparison(self.expression, "=" if self.equality else "≥")
+        return self.told()
 
-    def excluded(self, iterators: Sequence[str] = ()) -> str:
-        """The opposite condition: ``i > 2`` for ``2 - i >= 0``."""
-        return comparison(self.expression, "≠" if self.equality else "<", iterators)
+    def told(self, iterators: Sequence[str] = ()) -> str:
+        """The condition as one on the ``iterators``: ``i ≤ 2`` for ``2 - i >= 0``."""
+        return comparison(self.expression, "=" if self.equality else "≥", iterators)
 
     def slope(self, iterator: str) -> int:
         """The coefficient of ``iterator``; 0 where a quotient has it, so that its effect is not plain."""
@@ -58,7 +58,7 @@ def comparison(expression: AffineExpr, relation: str, iterators: Sequence[str] =
     One name (an iterator, if there is one) stands alone on the left if that keeps the other side free of a leading
     minus; otherwise all iterators stand on the left.
     """
-    mirrored = {"≥": "≤", "<": ">", "=": "=", "≠": "≠"}
+    mirrored = {"≥": "≤", "=": "="}
     names = [s for s, _ in expression.terms if isinstance(s, str)]
     subjects = [name for name in iterators if name in names] or names
     if not subjects:

@@ -118,15 +118,14 @@ def _rounds(name: str, one: MayOverflow, ranges: Mapping[str, Interval]) -> Inte
 
 
 def _text(model: ProofModel, bounds: Mapping[frozenset[str], int]) -> str:
-    """The bounds in words: ``while n <= 2^31 - 128``."""
-    parts = []
-    for names, most in sorted(bounds.items(), key=lambda item: item[1]):
-        if any(other <= names and bound <= most and other != names for other, bound in bounds.items()):
-            rest = names - frozenset().union(*(o for o, b in bounds.items() if o < names and b <= most))
-            if not rest:
-                continue
-        shown = ", ".join(sorted(model.sizes.free[name] for name in names))
-        parts.append(f"{shown} <= {power_text(most)}")
+    """The bounds in words, the least of each size: ``while m <= 46,341 and n <= 2^31 - 128``."""
+    least: dict[str, int] = {}
+    for names, most in bounds.items():
+        for name in names:
+            least[name] = min(most, least.get(name, most))
+    told = sorted((most, model.sizes.free[name]) for name, most in least.items())
+    parts = [f"{name} <= {power_text(most)}" for most, name in told]
+    parts = [", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts
     return _("while {bounds}").format(bounds=_(" and ").join(parts)) if parts else ""
 
 

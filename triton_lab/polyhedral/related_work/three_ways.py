@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Way:
-    """One way: its ``result``, None where it cannot express the problem, and ``measured`` facts in words."""
+    """One way: its ``result`` and ``measured`` facts in words.
+
+    Where it cannot express the problem, the result is None, and the facts say why.
+    """
 
     title: str
     program: str

@@ -21,7 +21,7 @@ from triton_lab.views.drawing.drawing_pieces import lines, paragraphs, spaced, t
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.drawing_text import bytes_text
 from triton_lab.views.drawing.scene_bounds import Coordinate, Few, Name, Named, Number, Sentence, Within
-from triton_lab.views.drawing.style import SMALL
+from triton_lab.views.drawing.style import CHARACTER, SMALL
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -225,7 +225,8 @@ class TiledProductView(View):
             line = 3.0 if k == 1 else 1.5
             made.append(Line(((x, y + MARK / 2), (x, bottom)), "error", arrow=False))
             made.append(Rectangle(x - MARK / 2, y - MARK / 2, MARK, MARK, "none", "error", line=line, radius=0))
-            left = x < LEFT + WIDE * 0.6
+            # To the right of its line, so that one label does not seem to belong to two; but within the picture.
+            left = x + 7 + len(name) * CHARACTER <= LEFT + WIDE
             at = bottom - STEP * (k + 0.7)
             align: Literal["left", "right"] = "left" if left else "right"
             labels.append(DrawnText(x + 7 if left else x - 7, at, name, SMALL, "error", align, k == 1, halo="ground"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,16 @@ TICKS = 14  # the height of the numbers under a colour bar
 LEAST_MARK = 8.0  # the least width and height of a mark
 MOST_THICK = 12  # marks: if rows are lower than ROOMY, more marks than this get thin lines, which hide less
 ROOMY = 16.0
+
+
+def _panel_names(heatmap: Heatmap, seen: CellFrame) -> Iterator[tuple[str, float, float]]:
+    """The names of panels and where they begin, without those that would run into the one before."""
+    end, line = 0.0, 0.0
+    for panel, name in enumerate(heatmap.panel_names[: heatmap.layout.panels]):
+        right, down = seen.corner(panel)
+        if down != line or right >= end:
+            yield name, right, down
+            end, line = right + width_of(name, SMALL), down
 
 
 def image(x: float, y: float, pixels: npt.NDArray[np.uint8]) -> list[Pixels]:
@@ -70,13 +80,14 @@ def heatmap_drawing(heatmap: Heatmap, emphasis: npt.NDArray[np.uint8] | None = N
     for panel in range(heatmap.layout.panels):
         right, down = seen.corner(panel)
         made.add(*image(LEFT + right, y + down, paint(heatmap, seen, panel, emphasis)))
-        if panel < len(heatmap.panel_names):
-            above = y + down - 8 - (TOP if down == 0 else 0)
-            made.add(DrawnText(LEFT + right, above, heatmap.panel_names[panel], SMALL, "faint"))
+    names = list(_panel_names(heatmap, seen))
+    for name, right, down in names:
+        above = y + down - 8 - (TOP if down == 0 else 0)
+        made.add(DrawnText(LEFT + right, above, name, SMALL, "faint"))
     _marks(made, heatmap, seen, y)
     _numbers(made, heatmap, seen, y)
     _labels(made, heatmap, seen, y, emphasis)
-    widths = [seen.width]
+    widths = [seen.width, *(right + width_of(name, SMALL) for name, right, _down in names)]
     if heatmap.steps[0]:
         made.add(DrawnText(LEFT + seen.width + 8, y + min(8, seen.height / 2), heatmap.steps[0], SMALL, "accent"))
         widths.append(seen.width + 12 + width_of(heatmap.steps[0], SMALL))
@@ -166,15 +177,16 @@ def _labels(made: Drawing, heatmap: Heatmap, seen: CellFrame, y: float, emphasis
         cell = (label.panel * heatmap.layout.rows + label.row) * heatmap.layout.columns + label.column
         look = heatmap.styles[heatmap.cells[cell]].tolist()
         dimmed = emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED
-        colour = "faint" if dimmed else style.label_colour(look)
-        plain = LIGHT.ground if dimmed else style.hexadecimal(style.palette()[look[0]].tolist())
-        crossed = look[3] in (style.CROSS, style.STRIPES)  # patterns on which no word could be read
-        if crossed:
-            wide = len(label.text) * style.CHARACTER + 3  # `labels` leaves this room
-            made.add(Pixels.flat(across - wide / 2, below - 6, wide, 12, plain))
+        ground = style.label_ground(look, dimmed)
+        plain = style.hexadecimal(ground)
+        patterned = look[3] not in (style.PLAIN, style.DOTS)
+        if patterned:
+            # No word could be read on lines (dots are few). `labels` leaves room for the words; their ground may take some more.
+            wide = min(len(label.text) * style.CHARACTER + 8, label.columns * seen.cell_width - 2)
+            made.add(Pixels.flat(across - wide / 2, below - 7, wide, 14, plain))
         # A halo cuts the letters out of an outline below them.
-        halo = plain if outlined and not crossed else ""
-        made.add(DrawnText(across, below, label.text, SMALL, colour, "center", halo=halo))
+        halo = plain if outlined and not patterned else ""
+        made.add(DrawnText(across, below, label.text, SMALL, style.label_colour(ground), "center", halo=halo))
 
 
 def _colour_bar(made: Drawing, heatmap: Heatmap, y: float) -> float:

@@ -46,7 +46,7 @@ def paint(
     there = classes != 0
     if emphasis is not None:
         dim = emphasis[classes] == DIMMED
-        image[dim] = (image[dim] + 3 * np.array(style.rgb(theme.ground))) // 4
+        image[dim] = style.dimmed(image[dim], theme)
     starts = (y % int(frame.cell_height) == 0)[:, None], x % int(frame.cell_width) == 0
     if min(frame.cell_width, frame.cell_height) >= LINED_CELL:
         line = (starts[0] | starts[1]) & there

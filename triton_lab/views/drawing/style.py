@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -101,9 +102,11 @@ GROUND, UNTOUCHED, MASKED, ERROR, NAN, PLUS_INFINITY, MINUS_INFINITY, GHOST = ra
 PROGRAM = 8  # one colour for each program of a small launch
 LEVELS = 64  # of the sequential ramp, which colours the programs of a larger launch
 SEQUENTIAL = PROGRAM + len(PROGRAM_COLOURS)
+DARKEST_LEVELS = 12  # of the sequential ramp: a dark theme begins after them
 DIVERGING_LEVELS = 65  # odd: the middle one is zero
 DIVERGING = SEQUENTIAL + LEVELS
 TENSOR_LEVELS = 16  # from pale at the storage's start to strong at its end
+PALEST = 0.65  # of the ground in the palest level: with more, the first elements of a storage have no colour
 TENSOR = DIVERGING + DIVERGING_LEVELS
 PALETTE_SIZE = TENSOR + TENSOR_LEVELS * len(TENSOR_COLOURS)
 
@@ -152,9 +155,22 @@ def hexadecimal(parts: Sequence[int]) -> str:
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
-def label_colour(look: Sequence[int], theme: Theme = LIGHT) -> str:
-    """Black or white, whichever is readable on a style's first colour."""
-    return DARK_LABEL if luminance(palette(theme)[look[0]].tolist()) >= DARKEST_UNDER_INK else LIGHT_LABEL
+def dimmed(colours: npt.NDArray[Any], theme: Theme = LIGHT) -> npt.NDArray[Any]:
+    """Colours (..., 3) of what is not chosen: halfway to the ground. Nearer to it, a dark picture would be black."""
+    found: npt.NDArray[Any] = (colours.astype(np.int16) + np.array(rgb(theme.ground), np.int16)) // 2
+    return found
+
+
+def label_ground(look: Sequence[int], is_dimmed: bool = False, theme: Theme = LIGHT) -> tuple[int, int, int]:
+    """The colour on which a label stands: a style's first, without its pattern."""
+    own = palette(theme)[look[0]]
+    red, green, blue = (dimmed(own, theme) if is_dimmed else own).tolist()
+    return red, green, blue
+
+
+def label_colour(ground: Sequence[int]) -> str:
+    """Black or white, whichever is readable on a colour."""
+    return DARK_LABEL if luminance(ground) >= DARKEST_UNDER_INK else LIGHT_LABEL
 
 
 def luminance(colour: Sequence[int]) -> float:
@@ -193,11 +209,13 @@ def palette(theme: Theme = LIGHT) -> npt.NDArray[np.uint8]:
         table[index] = rgb(colour)
     for index, colour in enumerate(PROGRAM_COLOURS):
         table[PROGRAM + index] = rgb(colour)
-    table[SEQUENTIAL : SEQUENTIAL + LEVELS] = ramp(VIRIDIS, LEVELS)
+    # The darkest colours cannot be told from a dark ground.
+    skipped = DARKEST_LEVELS if theme == DARK else 0
+    table[SEQUENTIAL : SEQUENTIAL + LEVELS] = ramp(VIRIDIS, LEVELS + skipped)[skipped:]
     table[DIVERGING : DIVERGING + DIVERGING_LEVELS] = ramp(BLUE_RED, DIVERGING_LEVELS)
     for index, hue in enumerate(TENSOR_COLOURS):
         start = TENSOR + TENSOR_LEVELS * index
-        anchors = (_mixed(hue, theme.ground, 0.8), hue)  # the start of a storage is near the page's ground
+        anchors = (_mixed(hue, theme.ground, PALEST), hue)
         table[start : start + TENSOR_LEVELS] = ramp(anchors, TENSOR_LEVELS)
     table.flags.writeable = False
     return table

@@ -32,6 +32,7 @@ import { maximalOf } from "./polyhedral/maximal.js";
 import { raggedOf } from "./polyhedral/ragged.js";
 import { columnsOf } from "./polyhedral/ways.js";
 import { predictionOf } from "./prediction.js";
+import { proofOf } from "./proof.js";
 
 /** @typedef {import("./scenes.js").Scene} Scene */
 /** @type {{[Kind in Scene["kind"]]: import("./part.js").Draw<Extract<Scene, {kind: Kind}>>}} */
@@ -66,6 +67,7 @@ export const KINDS = {
   pipeline: pipelineOf,
   prediction: predictionOf,
   product: productOf,
+  proof: proofOf,
   ragged: raggedOf,
   stages: stagesOf,
   steps: stepsOf,

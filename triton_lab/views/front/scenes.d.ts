@@ -218,6 +218,7 @@ export interface CirclesItem {
   line: number;
 }
 
+/** A way. ``outcome`` stands over what was ``measured``. */
 export interface ColumnScene {
   title: string;
   picture: DrawingScene;
@@ -225,6 +226,7 @@ export interface ColumnScene {
   can: string[];
   cannot: string[];
   measured: string[];
+  outcome?: string;
 }
 
 export interface ColumnsScene {
@@ -1015,6 +1017,15 @@ export interface ProofMark {
   message: string;
 }
 
+/** A proof; its ``assumptions``, of which there may be many, are folded away. */
+export interface ProofScene {
+  kind: "proof";
+  title: string;
+  drawing: DrawingScene;
+  refuted: DrawingScene | null;
+  assumptions: string[];
+}
+
 /** A request of the browser for a part, by name. */
 export interface Question {
   part: string;
@@ -1556,6 +1567,7 @@ export type Scene =
   | PipelineScene
   | PredictionScene
   | ProductScene
+  | ProofScene
   | RaggedScene
   | StagesScene
   | StepsScene

@@ -14,7 +14,6 @@ from triton_lab.views.drawing.heatmap import Key
 from triton_lab.views.layouts.layout_positions import LINE, Ints, LayoutPositions
 
 HUES = len(style.TENSOR_COLOURS)
-PALEST = 2  # the lowest level of a hue: a paler one cannot be seen on a light ground
 MOST_KEYS = 8  # warps that have an entry of their own in the legend
 
 
@@ -93,7 +92,7 @@ def _held(places: LayoutPositions) -> Looks:
         holders[:, 0],
         holders[:, 0] * places.size("lane") + lane,
         legend=_legend(places),
-        ramp=(style.tensor_colour(0, PALEST), style.TENSOR_LEVELS - PALEST, 0, places.size("lane") - 1),
+        ramp=(style.tensor_colour(0, 0), style.TENSOR_LEVELS, 0, places.size("lane") - 1),
         ramp_name=_("thread"),
         words=lambda: [f"r{number}" for number in register.tolist()],
     )
@@ -117,8 +116,7 @@ def _legend(places: LayoutPositions) -> list[Key]:
 
 def _coloured(warp: Ints, lane: Ints, lanes: int) -> Ints:
     """Styles (n, 4) of one colour each."""
-    levels = style.TENSOR_LEVELS - 1 - PALEST
-    level = PALEST + (lane * levels // max(1, lanes - 1))
+    level = lane * (style.TENSOR_LEVELS - 1) // max(1, lanes - 1)
     colour = style.TENSOR + style.TENSOR_LEVELS * (warp % HUES) + level
     return np.stack([colour, colour, colour, np.full_like(colour, style.PLAIN)], axis=1)
 

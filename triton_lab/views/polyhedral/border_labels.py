@@ -47,7 +47,7 @@ def place_lines(
     found: list[LabelledBorder] = []
     occupied = list(taken)
     for border, ends in clipped:
-        size = (len(border.excluded) * character[0], character[1])
+        size = (len(border.name) * character[0], character[1])
         best, best_cost = (0.0, 0.0), np.inf
         outward = -np.array(_gradient(border))
         outward = outward / np.hypot(*outward)
@@ -88,7 +88,7 @@ def clip(border: Border, box: Box) -> NDArray[np.float64] | None:
             continue
         bounds = sorted(((least - start[k]) / direction[k], (most - start[k]) / direction[k]))
         low, high = max(low, bounds[0]), min(high, bounds[1])
-    if low >= high:
+    if high - low < 1e-9:  # it touches a corner at most
         return None
     ends = np.array([start + direction * low, start + direction * high])
     return ends[np.lexsort((ends[:, 1], ends[:, 0]))]

@@ -36,14 +36,15 @@ class StatementLayer:
 
 @dataclass(frozen=True)
 class Border:
-    """The border of a constraint: ``coefficients . x + constant = 0``; ``excluded`` says what holds beyond it."""
+    """The border of a constraint: ``coefficients . x + constant = 0``; ``name`` is the constraint, which holds
+    on the side of the points."""
 
     statement: str
     piece: int
     row: int
     coefficients: tuple[float, ...]
     constant: float
-    excluded: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Picture:
     instants: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     tiles: tuple[NDArray[np.float64], ...] = field(default=())
     tile_names: tuple[str, ...] = field(default=())
+    owner_names: tuple[str, ...] = field(default=())  # of programs, by the numbers of `StatementLayer.owners`
 
     @property
     def fronts(self) -> tuple[NDArray[np.int64], ...]:
@@ -237,11 +239,11 @@ def _border(plane: Plane, statement: Statement, piece: int, row: int, constraint
     if not any(coefficients):
         return None  # a congruence thins the points out and does not bound them
     here = Constraint(expression, constraint.equality)
-    label = _label(plane, constraint.excluded(statement.iterators), here.excluded(statement.iterators))
+    label = _label(plane, constraint.told(statement.iterators), here.told(statement.iterators))
     return Border(statement.name, piece, row, tuple(map(float, coefficients)), float(constant), label)
 
 
 def _label(plane: Plane, source: str, here: str) -> str:
-    """What holds beyond a border: the source's own words if they are short and need no numbers, else ``here``."""
+    """The constraint of a border: the source's own words if they are short and need no numbers, else ``here``."""
     general = bool(plane.at) or bool(plane.schedule.scop.parameters)
     return source if source and len(source) <= 12 and not general else here

@@ -70,7 +70,9 @@ def scene(view: IterationView) -> IterationScene:
 def _legend(view: IterationView, moves: MovesScene | None, arrays: bool) -> DrawingScene:
     """The legend, whose label says the same in words. Where loops may be moved, it has all that other orders show."""
     other = (
-        movable_signs([(p["kind"], p["may"]) for p in moves["pairs"] if p["drawn"]], bool(moves["pairs"]))
+        movable_signs(
+            [(p["kind"], p["may"]) for p in moves["pairs"] if p["drawn"]], bool(moves["pairs"]), _kinds_of_knobs(moves)
+        )
         if moves
         else ()
     )
@@ -78,6 +80,12 @@ def _legend(view: IterationView, moves: MovesScene | None, arrays: bool) -> Draw
     signs = live_signs(view.picture, None if view.time is None else view.time.picture, arrays, other)
     label = _("legend: {entries}").format(entries=", ".join(sign.text for sign in signs))
     return legend_drawing(signs).framed(1).scene("", label)
+
+
+def _kinds_of_knobs(moves: MovesScene) -> int:
+    """How many kinds of handles `handles.js` puts on the domain: for tiles, and for a skew, which takes two loops."""
+    drawn = [loop for loop in moves["loops"] if loop["line"]]
+    return 0 if not drawn else 1 if len(drawn) < 2 or len(drawn[0]["line"]) < 3 else 2
 
 
 def _plane(name: str, picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
@@ -118,7 +126,7 @@ def _line(line: LabelledBorder) -> BorderLine:
     border = line.border
     return {
         "ends": line.ends.tolist(),
-        "label": border.excluded,
+        "label": border.name,
         "at": line.label,
         "key": f"border:{border.statement}:{border.piece}:{border.row}",
     }

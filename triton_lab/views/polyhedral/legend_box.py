@@ -28,7 +28,7 @@ RAMP = 16  # steps of a ramp
 class LegendEntry:
     """A sign and what it means."""
 
-    sign: Literal["circle", "arrow", "line", "dashed", "square", "ramp"]
+    sign: Literal["circle", "arrow", "line", "dashed", "square", "ramp", "knob", "lean"]
     colour: str
     text: str
     dashes: tuple[float, ...] = ()
@@ -56,11 +56,15 @@ def signs(domain: Picture, time: Picture | None, coloured: bool) -> tuple[Legend
     return tuple(dict.fromkeys((*entries(time, coloured), *rest)))
 
 
-def movable_signs(kinds: Sequence[tuple[str, bool]], dependent: bool) -> tuple[LegendEntry, ...]:
-    """The entries for orders that a reader makes: dependences of these ``kinds`` (kind, may), broken ones, tiles."""
+def movable_signs(kinds: Sequence[tuple[str, bool]], dependent: bool, knobs: int) -> tuple[LegendEntry, ...]:
+    """The entries for orders that a reader makes: dependences of these ``kinds`` (kind, may), broken ones, tiles.
+
+    ``knobs``: how many kinds of handles there are to make them with.
+    """
+    handles = LegendEntry("knob", BOTH.tile, _("drag: cut tiles")), LegendEntry("lean", BOTH.tile, _("drag: skew"))
     red = (_violated(),) if dependent else ()
     arrows = (_dependence(kind, may) for kind in BOTH.arrows for may in (False, True) if (kind, may) in kinds)
-    return (*arrows, *red, LegendEntry("line", BOTH.tile, _("tile")))
+    return (*arrows, *red, LegendEntry("line", BOTH.tile, _("tile")), *handles[:knobs])
 
 
 def _dependence(kind: str, may: bool = False) -> LegendEntry:
@@ -128,17 +132,16 @@ def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
 
 
 def _programs(picture: Picture) -> list[LegendEntry]:
-    """The entries of programs: names of the first few, if their tiles are drawn here, and of points of several."""
+    """The entries of programs: names of the first few whose points are drawn, and of points of several."""
     used = np.concatenate([layer.owners for layer in picture.layers if layer.owners is not None])
-    found = []
-    if picture.tile_names:
-        colours = len(BOTH.parts)
-        for name, colour in zip(picture.tile_names[:colours], BOTH.parts, strict=False):
-            found.append(LegendEntry("circle", colour, _("program {name}").format(name=name)))
-        if len(picture.tile_names) > colours:
-            found[-1] = LegendEntry(
-                "circle", BOTH.parts[colours - 1], _("and so on: {colours} colours").format(colours=colours)
-            )
+    names, colours = picture.owner_names, len(BOTH.parts)
+    found = [
+        LegendEntry("circle", BOTH.parts[k], _("program {name}").format(name=names[k]))
+        for k in np.unique(used[used >= 0]).tolist()
+        if k < min(colours, len(names))
+    ]
+    if found and len(names) > colours:
+        found[-1] = LegendEntry("circle", found[-1].colour, _("and so on: {colours} colours").format(colours=colours))
     if (used < 0).any():
         found.append(LegendEntry("circle", BOTH.statement, _("several programs")))
     return found
@@ -170,6 +173,8 @@ def _sign(entry: LegendEntry, y: float) -> Sequence[DrawnItem]:
             return [ArrowLines(np.array([[[8, y], [42, y]]]), entry.colour, 1.5, dashes=entry.dashes)]
         case "line" | "dashed":
             return [Line(((8, y), (42, y)), entry.colour, 2.0, dashed=entry.sign == "dashed", arrow=False)]
+        case "knob" | "lean":  # as in `view.css`
+            return [Rectangle(17, y - 7, 14, 14, entry.colour, "none", line=0, radius=4 if entry.sign == "knob" else 7)]
         case "square":
             return [Rectangle(17, y - 7, 14, 14, entry.colour, BOTH.axis, radius=0)]
     wide = 32 / RAMP

@@ -70,22 +70,51 @@ def moves(schedule: Schedule, picture: Picture, dependences: str | None, where: 
     }
 
 
+REACH = (0.75, 0.95)  # units that a line runs past the points: below and to the left, above and to the right
+
+
 def knobs(moves: MovesScene, picture: Picture) -> tuple[tuple[float, float], ...]:
-    """The places (x, y) in units of the knobs of loops without tiles along the axes, as `handles.js` puts them."""
+    """The places (x, y) in units of the knobs of loops that are not skewed, as `handles.js` puts them."""
     if len(picture.dims) > 2:
         return ()
-    low, high = (np.array(end, dtype=float)[::-1] for end in (picture.low, picture.high))
+    flat = len(picture.dims) == 1
+    points = np.concatenate([layer.points for layer in picture.layers])
+    if not len(points):
+        return ()
+    low, high = (
+        (0.0 if flat else float(end[0]), float(end[-1])) for end in (points.min(axis=0), points.max(axis=0))
+    )  # y, x
     found: list[tuple[float, float]] = []
     for loop, size in zip(moves["loops"], moves["sizes"], strict=True):
-        line = loop["line"][:-1][::-1]
-        if size or len(line) != 2 or sorted(line) != [0, 1]:
+        if not loop["line"]:
             continue
-        across = line.index(1)
-        along = 1 - across
-        for place in (np.floor((low[along] + high[along]) / 2) + 0.5, high[along] + 0.95):
-            spot = (high[across] + 0.5, place)
-            found.append((float(spot[across]), float(spot[along])))
+        *factors, constant = loop["line"]
+        slope = (0, factors[0]) if flat else (factors[0], factors[1])  # of the time, upwards and to the right
+        first = 0 if 0 <= loop["low"] < 4 else loop["low"]
+        time = (first // size + 1) * size - 0.5 if size else loop["high"] + 0.5
+        found += [(x, y) for y, x in _on_line(slope, time - constant, low, high, 1 if flat else 2)]
     return tuple(found)
+
+
+def _on_line(
+    slope: tuple[int, int], rest: float, low: tuple[float, float], high: tuple[float, float], count: int
+) -> list[tuple[float, float]]:
+    """The knobs (y, x) on the line ``slope . (y, x) = rest``: in its middle, between points, and at its end."""
+    along = 0 if abs(slope[1]) >= abs(slope[0]) else 1  # the axis along which the line runs
+    across = 1 - along
+    start, end = low[along] - REACH[0], high[along] + REACH[1]
+    least, most = low[across] - REACH[0], high[across] + REACH[1]
+    if slope[along]:
+        one, other = sorted((rest - slope[across] * at) / slope[along] for at in (least, most))
+        start, end = max(start, one), min(end, other)
+    if start >= end or not (slope[along] or least <= rest / slope[across] <= most):
+        return [high] * count  # not in sight
+    middle = min(max(np.floor((start + end) / 2) + 0.5, start), end)
+    found = []
+    for at in (middle, end)[:count]:
+        beside = (rest - slope[along] * at) / slope[across]
+        found.append((float(at), beside) if along == 0 else (beside, float(at)))
+    return found
 
 
 def moved(schedule: Schedule, text: str) -> MovedScene:

@@ -91,7 +91,7 @@ class Plot:
         left, _, right, _ = self.box
         before, after = [LEFT], [RIGHT]
         for line in self.lines:
-            half = width_of(line.border.excluded, LABEL) / 2 + 3
+            half = width_of(line.border.name, LABEL) / 2 + 3
             before.append((left - line.label[0]) * self.unit + half)
             after.append((line.label[0] - right) * self.unit + half)
         if not self.flat:
@@ -116,7 +116,7 @@ class Plot:
         character = LABEL * 4 / 3 * 0.56 * scale, LABEL * 4 / 3 * 1.25 * scale
         left, bottom, right, top = self.box
         numbers = BESIDE + width_of(f"{top:.0f}", NUMBER) / 2 + 4  # pixels that the numbers reach to the left
-        widest = max((width_of(border.excluded, LABEL) for border in self.picture.borders), default=0.0)
+        widest = max((width_of(border.name, LABEL) for border in self.picture.borders), default=0.0)
         labels = left - (numbers + widest) * scale, bottom - 54 * scale, right + 40 * scale, top
         clear = max(numbers + 2, 27) * scale / character[1]
         tiles = [tile[:, ::-1] for tile in self.picture.tiles]
@@ -218,7 +218,7 @@ class Plot:
     def _border_names(self, made: Drawing) -> None:
         for line in self.lines:
             x, y = self.pixels(np.array(line.label)).tolist()
-            made.add(DrawnText(x, y, line.border.excluded, LABEL, BOTH.border, "center"))
+            made.add(DrawnText(x, y, line.border.name, LABEL, BOTH.border, "center", halo="ground"))
 
     def _circles(self, layer: int) -> Circles:
         """The points of a layer, in the colour of its statement or of their programs."""
@@ -270,7 +270,7 @@ class Plot:
     def _numbers(self, made: Drawing) -> None:
         left, bottom, right, top = self.box
         step = tick_step(self.unit) * (1 if self.unit > 24 else 2)
-        names = [(self.pixels(np.array(line.label)), width_of(line.border.excluded, LABEL) / 2) for line in self.lines]
+        names = [(self.pixels(np.array(line.label)), width_of(line.border.name, LABEL) / 2) for line in self.lines]
 
         def named(x: float, y: float) -> bool:
             """Whether a border's name stands at this place because there was no room elsewhere."""

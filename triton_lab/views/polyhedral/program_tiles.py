@@ -68,7 +68,7 @@ def program_tiles(schedule: Schedule, array: str, programs: Sequence[str]) -> Pr
     shown = _axes(subscripts)
     points = subscripts[:, shown]
     names = tuple(_("axis {axis}").format(axis=axis) if subscripts.shape[1] > 1 else _("element") for axis in shown)
-    group, tiles, labels = _tiles(points, owner[visits])
+    group, tiles, labels, every_name = _tiles(points, owner[visits])
     found, places = [], np.zeros((len(visits), 2), dtype=np.int64)
     for number, layer in enumerate(np.unique(layers)):
         own = np.flatnonzero(layers == layer)
@@ -77,6 +77,7 @@ def program_tiles(schedule: Schedule, array: str, programs: Sequence[str]) -> Pr
     picture = Picture(
         names, {}, tuple(found), (), (), places, visits, low=tuple(points.min(axis=0).tolist()),
         high=tuple(points.max(axis=0).tolist()), instants=np.arange(len(visits)), tiles=tiles, tile_names=labels,
+        owner_names=every_name,
     )  # fmt: skip
     return ProgramTiles(array, picture, owner)
 
@@ -104,8 +105,8 @@ def _axes(subscripts: Ints) -> list[int]:
     return varying[-2:] or [subscripts.shape[1] - 1]
 
 
-def _tiles(points: Ints, owner: Ints) -> tuple[Ints, tuple[NDArray[np.float64], ...], tuple[str, ...]]:
-    """The group of programs of each point (-1: of several groups), and the outline and name of each group's tile.
+def _tiles(points: Ints, owner: Ints) -> tuple[Ints, tuple[NDArray[np.float64], ...], tuple[str, ...], tuple[str, ...]]:
+    """The group of programs of each point (-1: of several groups), the outline and name of each tile, and all names.
 
     Programs that touch the same elements are one group. A group whose elements are not a full rectangle has no tile.
     """
@@ -120,18 +121,19 @@ def _tiles(points: Ints, owner: Ints) -> tuple[Ints, tuple[NDArray[np.float64], 
         sets[mine.tobytes()] = mine
     of = np.full(len(elements), -1, dtype=np.int64)
     several = np.zeros(len(elements), dtype=bool)
+    every = tuple(_named(programs[members]) for members in groups.values())
     tiles: list[NDArray[np.float64]] = []
     names: list[str] = []
-    for k, (key, members) in enumerate(groups.items()):
+    for k, key in enumerate(groups):
         mine = sets[key]
         several[mine] |= of[mine] >= 0
         of[mine] = k
         places = elements[mine]
         if len(mine) == np.prod(np.ptp(places, axis=0) + 1) and len(tiles) < MOST_TILES:
             tiles.append(around(places))
-            names.append(_named(programs[members]))
+            names.append(every[k])
     of[several] = -1
-    return of[element], tuple(tiles), tuple(names)
+    return of[element], tuple(tiles), tuple(names), every
 
 
 def _named(programs: Ints) -> str:

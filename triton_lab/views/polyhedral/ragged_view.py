@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 from triton_lab import messages
@@ -12,6 +13,7 @@ from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.drawing_pieces import lines, paragraphs, spaced, title
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Many, Name, Sentence, Text
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
 from triton_lab.views.view import View
@@ -76,7 +78,16 @@ class RaggedView(View):
         """The width and height of the two matrices in CSS pixels."""
         rows = len(self.ragged.columns) * self.cell
         tall = max(self.ragged.width * self.cell, self._down + rows)
-        return (self.ragged.width + DENSE_COLUMNS) * self.cell + GAP, tall
+        return self._aside + (self.ragged.width + DENSE_COLUMNS) * self.cell + GAP, tall
+
+    @property
+    def _aside(self) -> float:
+        """The room to the left of A for the lengths of its rows: over the rows they would cover entries."""
+        return max(width_of(_length(row), self._small) for row in self.ragged.columns) + 8
+
+    @property
+    def _small(self) -> float:
+        return self.cell * 0.33
 
     @property
     def _down(self) -> float:
@@ -87,26 +98,24 @@ class RaggedView(View):
         """The two matrices."""
         ragged, cell, top = self.ragged, self.cell, self._down
         rows, width = len(ragged.columns), ragged.width * cell
-        made = Drawing(*self.size)
+        made, aside = Drawing(*self.size), self._aside
         for i, row in enumerate(ragged.columns):
             colour = BOTH.rows[i % len(BOTH.rows)]
             for column in row:
-                x, y, tag = column * cell, top + i * cell, _entry(i, column)
+                x, y, tag = aside + column * cell, top + i * cell, _entry(i, column)
                 made.add(Rectangle(x, y, cell, cell, colour, colour, line=0.4, radius=0, tag=tag))
-        left, wide, deep = width + GAP, DENSE_COLUMNS * cell, ragged.width * cell
+        left, wide, deep = aside + width + GAP, DENSE_COLUMNS * cell, ragged.width * cell
         for column in range(ragged.width):
             y, tag = column * cell, _row(column)
             made.add(Rectangle(left, y, wide, cell, BOTH.dense, BOTH.dense, line=0.4, radius=0, tag=tag))
-        for x, y, across, down in ((0.0, top, width, rows * cell), (left, 0.0, wide, deep)):
+        for x, y, across, down in ((aside, top, width, rows * cell), (left, 0.0, wide, deep)):
             made.add(Rectangle(x, y, across, down, "none", BOTH.axis, line=1.5, radius=0))
-        size = cell * 0.33
+        size = self._small
         for i, row in enumerate(ragged.columns):
-            words = f"K[i] = {len(row)}"
-            made.add(DrawnText(2.1 * cell, top + (i + 0.5) * cell, words, size, BOTH.strong, "center"))
-        # A stands above the matrix: its rows already have words in them.
+            made.add(DrawnText(aside - 6, top + (i + 0.5) * cell, _length(row), size, BOTH.strong, "right"))
         for x, y, name in (
-            (width / 2, top - 14, "A"),
-            (width + GAP / 2, deep / 2, "x"),
+            (aside + width / 2, top - 14, "A"),
+            (aside + width + GAP / 2, deep / 2, "x"),
             (left + wide / 2, deep / 2, "B"),
         ):
             made.add(DrawnText(x, y, name, size * 1.15, BOTH.strong, "center", bold=name != "x"))
@@ -135,6 +144,10 @@ class RaggedView(View):
             "remark": self.remark,
             "program": f"{self.program}\n{self.refusal}",
         }
+
+
+def _length(row: Sequence[int]) -> str:
+    return f"K[i] = {len(row)}"
 
 
 def _entry(row: int, column: int) -> str:

@@ -129,9 +129,9 @@ class SpacePlot:
         return made
 
     def _names(self, axes: SolidAxes, found: list[tuple[Border, NDArray[np.float64]]]) -> SolidNames:
-        """The name of the excluded side of each face, in the direction in which the face lies."""
+        """The name of the constraint of each face, in the direction in which the face lies."""
         corners = np.unique(np.concatenate([face for _, face in found]), axis=0)
-        names = [(border.excluded, face.mean(axis=0)) for border, face in found]
+        names = [(border.name, face.mean(axis=0)) for border, face in found]
         return SolidNames(names, corners, axes, BOTH.border, LABEL, self.radius + 12)
 
 

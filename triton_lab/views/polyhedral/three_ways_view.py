@@ -28,13 +28,20 @@ PICTURE = 300.0  # height of a column's picture
 MOST_IN_SPACE = 8  # the largest parameter with which a domain in space is drawn
 
 
-class ColumnScene(TypedDict):
+class _Column(TypedDict):
     title: Sentence
     picture: DrawingScene
     program: Text
     can: Many[Sentence]
     cannot: Many[Sentence]
     measured: Many[Sentence]
+
+
+class ColumnScene(_Column, total=False):
+    """A way. ``outcome`` stands over what was ``measured``."""
+
+    # Older saved notebooks lack this.
+    outcome: Sentence
 
 
 class ColumnsScene(TypedDict):
@@ -57,7 +64,7 @@ class WaysView(View):
     def text(self) -> str:
         parts = [self.title()]
         for way in self.ways.every:
-            lists = [(_("can say"), way.can), (_("cannot say"), way.cannot), (_("measured"), way.measured)]
+            lists = [(_("can say"), way.can), (_("cannot say"), way.cannot), (_outcome(way).lower(), way.measured)]
             said = [f"  {name}: {'; '.join(lines)}" for name, lines in lists]
             parts.append("\n".join([way.title, textwrap.indent(way.program, "    "), *said]))
         return "\n\n".join(parts)
@@ -99,7 +106,7 @@ class WaysView(View):
             for name, told in (
                 (_("It can say"), way.can),
                 (_("It cannot say"), way.cannot),
-                (_("Measured"), way.measured),
+                (_outcome(way), way.measured),
             ):
                 parts += [title(name), *paragraphs((f"– {one}" for one in told), "ink", COLUMN)]
             columns.append(column(parts, COLUMN))
@@ -117,10 +124,16 @@ class WaysView(View):
                     "can": list(way.can),
                     "cannot": list(way.cannot),
                     "measured": list(way.measured),
+                    "outcome": _outcome(way),
                 }
                 for way, shown, title in self.drawn
             ],
         }
+
+
+def _outcome(way: Way) -> str:
+    """What `Way.measured` tells: without a result, why there is none."""
+    return _("Refused") if way.result is None else _("Measured")
 
 
 def small(schedule: Schedule) -> Schedule:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Literal, TypedDict
 
 from triton_lab.localization import _
 from triton_lab.messages import access_noun
@@ -11,16 +11,25 @@ from triton_lab.polyhedral.proofs.proof import PROVED, REFUTED, UNKNOWN, AccessP
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnItem, DrawnText, Line
 from triton_lab.views.drawing.drawing_pieces import LINE, WIDTH, column, paragraphs, spaced, title, wrapped
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.fonts import width_of
+from triton_lab.views.drawing.scene_bounds import Many, Sentence
 from triton_lab.views.proofs.refuted_access import refuted_pieces
 from triton_lab.views.view import View
-
-if TYPE_CHECKING:
-    from triton_lab.views.drawing.drawing_scenes import DrawingScene
 
 _SIGN, _CODE = 26.0, 60.0  # CSS pixels from the left: line numbers after the sign, then the text
 _COLOURS = {PROVED: "good", REFUTED: "error", UNKNOWN: "warning"}
 _MOST = 4  # refuted accesses that are drawn with their launches
+
+
+class ProofScene(TypedDict):
+    """A proof; its ``assumptions``, of which there may be many, are folded away."""
+
+    kind: Literal["proof"]
+    title: Sentence
+    drawing: DrawingScene
+    refuted: DrawingScene | None
+    assumptions: Many[Sentence]
 
 
 class ProofView(View):
@@ -35,20 +44,31 @@ class ProofView(View):
     def text(self) -> str:
         return str(self.proof)
 
-    def scene(self) -> DrawingScene:
-        return column(self.pieces()).fitted().framed(2).scene("", self.title())
+    def scene(self) -> ProofScene:
+        refuted = self._refuted()
+        return {
+            "kind": "proof",
+            "title": self.title(),
+            "drawing": column(self._verdicts()).fitted().framed(2).scene("", self.title()),
+            "refuted": column(refuted).fitted().framed(2).scene("", self.title()) if refuted else None,
+            "assumptions": list(map(str, self.proof.assumptions)),
+        }
 
     def pieces(self) -> list[Drawing]:
+        return [*self._verdicts(), *_assumptions(self.proof), *self._refuted()]
+
+    def _verdicts(self) -> list[Drawing]:
         proof = self.proof
         made = [title(self.title()), *paragraphs([_grid(proof)])]
         made += [self._access(one) for one in proof.accesses]
         if proof.properties:
             made.append(spaced(column([_signed(one.outcome, str(one)) for one in proof.properties], 0), 10))
-        made += _assumptions(proof)
-        refuted = [one for one in proof.accesses if one.outcome == REFUTED and one.launch is not None]
-        for one in refuted[:_MOST]:
-            made += refuted_pieces(one)
         return made
+
+    def _refuted(self) -> list[Drawing]:
+        """Accesses that are wrong, with the launches that show it."""
+        refuted = [one for one in self.proof.accesses if one.outcome == REFUTED and one.launch is not None]
+        return [piece for one in refuted[:_MOST] for piece in refuted_pieces(one)]
 
     def _access(self, one: AccessProof) -> Drawing:
         """The line as it is written, and the verdict below it."""

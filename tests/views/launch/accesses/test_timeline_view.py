@@ -17,7 +17,7 @@ from tests.wordings import Wording
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.accesses.timeline_view import COLUMNS, ROWS, TimelineView
+from triton_lab.views.launch.accesses.timeline_view import COLUMNS, ROWS, TimelineView, bin_width
 
 
 @triton.jit
@@ -36,8 +36,8 @@ def launch(steps: int, n: int, programs: int = 3, block: int = 8) -> Launch:
     return launches[0]
 
 
-def brute(steps: int, n: int, programs: list[int]) -> np.ndarray:
-    down, right = math.ceil(steps / ROWS), math.ceil(n / COLUMNS)
+def brute(steps: int, n: int, programs: list[int], right: int) -> np.ndarray:
+    down = math.ceil(steps / ROWS)
     counts = np.zeros((math.ceil(steps / down), math.ceil(n / right)), int)
     for program in programs:
         for step in range(steps):
@@ -53,7 +53,7 @@ def brute(steps: int, n: int, programs: list[int]) -> np.ndarray:
 def test_each_cell_counts_the_lanes_of_its_time_and_elements(steps: int, n: int, program: int | None) -> None:
     view = TimelineView(launch(steps, n), "x_ptr", program)
     programs = [0, 1, 2] if program is None else [program]
-    assert view.counts.tolist() == brute(steps, n, programs).tolist()
+    assert view.counts.tolist() == brute(steps, n, programs, view.layout.right).tolist()
 
 
 @pytest.mark.parametrize("n", [5, 96, 97, 1000])
@@ -62,6 +62,42 @@ def test_columns_part_the_elements_without_gaps(n: int) -> None:
     bounds = [view.column(number) for number in range(view.layout.columns)]
     assert [element for low, high in bounds for element in range(low, high + 1)] == list(range(n))
     assert len(bounds) <= COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("elements", "borders", "width"),
+    [
+        (250, [0, 64, 128, 192, 250], 4),
+        (3 * 96, [0, 100, 200], 4),
+        (3 * 96, [0, 97, 194], 4),
+        (3200, [0, 100, 200], 50),
+        (3 * 96, [], 3),
+        (97 * 30, [0, 97, 194], 97),
+    ],
+)
+def test_columns_end_where_blocks_end(elements: int, borders: list[int], width: int) -> None:
+    assert bin_width(elements, np.array(borders, np.int64)) == width
+
+
+@pytest.mark.parametrize("n", [200, 250, 1000, 5000])
+def test_no_column_has_elements_of_two_blocks(n: int) -> None:
+    with lab.record() as launches:
+        sweep_kernel[(n // 320 + 1,)](torch.ones(n), torch.zeros(n // 320 + 1), n, STEPS=5, BLOCK=64)
+    view = TimelineView(launches[0], "x_ptr")
+    assert view.layout.binned and view.layout.columns <= COLUMNS
+    first, last = view.owners
+    assert (first == last).all(), "each element belongs to one program"
+    assert all(view.column(k)[0] // 64 == view.column(k)[1] // 64 for k in range(view.layout.columns))
+
+
+def test_the_words_have_the_elements_of_the_accesses_and_not_of_the_columns() -> None:
+    n = 37 * 30
+    with lab.record() as launches:
+        sweep_kernel[(10,)](torch.ones(n), torch.zeros(10), n, STEPS=4, BLOCK=32)
+    view = TimelineView(launches[0], "x_ptr", 0)
+    spans = [re.findall(r"\d+", line.split(": ")[1]) for line in view.text().splitlines()[1:]]
+    assert spans == [["32", str(32 * step), str(32 * step + 31)] for step in range(4)]
+    assert view.layout.right > 1
 
 
 def test_it_is_told_in_words() -> None:
@@ -193,6 +229,18 @@ def test_patterns_tell_kinds_of_accesses_apart(programs: int) -> None:
     assert [key.style[3] for key in found.legend][-3:] == [style.PLAIN, style.HATCH, style.DOTS]
     groups = found.groups
     assert groups is not None and set(groups[found.cells].reshape(view.counts.shape)[2].tolist()) == {0, 2}
+
+
+def test_no_label_lies_across_the_border_of_two_kinds() -> None:
+    with lab.record() as launches:
+        doubling_kernel[(3,)](torch.ones(20), 20, STEPS=1, BLOCK=8)
+    view = TimelineView(launches[0], "x_ptr")
+    found = view.heatmap
+    assert found.groups is not None
+    groups = found.groups[found.cells].reshape(view.counts.shape)
+    assert sorted(one.text for one in found.labels) == ["0", "0", "1", "1", "2", "2"]
+    for one in found.labels:
+        assert len(set(groups[one.row : one.row + one.rows, one.column].tolist())) == 1
 
 
 def test_accesses_of_one_kind_have_no_pattern() -> None:

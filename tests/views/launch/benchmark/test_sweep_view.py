@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.launch.swept import products, swept
+from tests.launch.swept import GPU, products, swept
 from tests.wordings import Wording
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.launch.benchmark.benchmark_result import Sweep, SweepRow
@@ -42,7 +42,7 @@ def test_points_lie_where_their_logarithms_do() -> None:
         rate = view.sweep.rate(row)
         if rate is None:
             continue
-        ((x, y),) = [at for tag, at in found.items() if tag.startswith(f"{row.line}, size {row.size:,}:")]
+        ((x, y),) = [at for tag, at in found.items() if tag.startswith(f"{row.line}, size = {row.size:,}:")]
         assert x == pytest.approx(LEFT + 12 + (math.log2(row.size) - 12) / 12 * (WIDE - 24))
         assert y == pytest.approx(TOP + HIGH * (1 - (math.log10(rate) - low) / (high - low)))
         assert LEFT <= x <= LEFT + WIDE and TOP <= y <= TOP + HIGH
@@ -54,8 +54,28 @@ def test_the_roof_is_what_the_gpu_reaches_and_nothing_is_above() -> None:
     assert [value for _, value in bent.roof] == pytest.approx([2.5e12 * 128 / 3, 2.5e12 * 512 / 3, 5e14])
     assert all((bent.sweep.share(row) or 0) <= 1 for row in bent.sweep)
     words = [item.text for item in bent.chart.items if isinstance(item, DrawnText)]
-    assert "of the peak" not in words, "under a bent roof a height has no one share"
-    assert any(text.startswith("what this GPU") for text in words)
+    assert not any(text.endswith("%") for text in words), "under a bent roof a height has no one share"
+
+
+def test_what_the_sizes_count_stands_on_the_axis_and_at_every_point() -> None:
+    view = SweepView(replace(swept(), axis="columns"))
+    below = [item for item in view.chart.items if isinstance(item, DrawnText) and item.text == "columns"]
+    assert [(item.x, item.align) for item in below] == [(LEFT + WIDE / 2, "center")] and below[0].y > TOP + HIGH
+    assert view.headings[1] == "columns" and "columns" in view.title()
+    assert all(f"columns = {row.size:,}:" in " ".join(points(view)) for row in view.sweep if row.time)
+    assert "size" not in view.text()
+
+
+def test_the_line_of_a_hundred_percent_is_the_rate_that_is_told() -> None:
+    view = SweepView(swept())
+    texts = [item for item in view.chart.items if isinstance(item, DrawnText)]
+    (whole,) = (item for item in texts if item.text == "100%")
+    ((_, rate), *_) = view.roof
+    assert whole.y == view._at(view.sizes[0], rate)[1]
+    (told,) = view.notes()[:1]
+    assert f"{si(rate)}B/s" in told and "100%" in told
+    # The name that the line has in the legend is the one of the number.
+    assert any(item.text in told for item in texts if item.y > TOP + HIGH + 40 and item.text not in told.split())
 
 
 def test_the_legend_covers_nothing() -> None:
@@ -73,22 +93,22 @@ def test_lines_differ_in_more_than_colour() -> None:
     assert len({(dashed, radius) for (_, dashed), (_, radius) in zip(sorted(lines), sorted(marks), strict=True)}) == 3
 
 
-def test_the_words_have_every_number_and_every_error() -> None:
+def test_the_words_have_every_number_and_every_error(wording: Wording) -> None:
     view = SweepView(swept())
-    assert view.title() == "4 sizes on Fake 9000: bytes per second"
+    wording(view.title(), axis="size", values="4 values", device=GPU)
     table = {(row[0], row[1]): row[2:] for row in view.table()}
-    assert view.headings == ["", "size", "time", "runs", "B/s", "of the peak"]
+    assert view.headings == ["", "size", "time", "runs", "B/s", "of a copy"]
     assert table["torch", "1,048,576"] == ["9.29 µs (9.11 µs to 9.57 µs)", "200", "1.35 T", "54%"]
     assert table["torch", "4,096"][-1] == "0.7%"
     assert table["torch", "16,777,216"] == ["OutOfMemoryError: no memory", "", "", ""]
-    assert "torch at size 16,777,216: OutOfMemoryError: no memory" in view.text()
-    assert "a copy 2.5 TB/s" in view.text()
-    assert "float16 500 Tflop/s" in SweepView(products()).text()
+    assert "torch at size = 16,777,216: OutOfMemoryError: no memory" in view.text()
+    assert ", 2.5 TB/s" in view.text()
+    assert "float16, 500 Tflop/s" in SweepView(products()).text()
 
 
 def test_on_the_cpu_each_is_beside_its_own_first_time_alone(wording: Wording) -> None:
     view = SweepView(on_cpu())
-    wording(view.title(), sizes="2 sizes")
+    wording(view.title(), axis="size", values="2 values")
     assert [row[-1] for row in view.table()] == ["1", "4", "1", "4"], "though torch is ten thousand times as fast"
     assert view.headings[-1] == "× its own first" and view.roof == []
     assert INTERPRETED in view.text() and "B/s" not in view.text() and "a remark" in view.text()

@@ -47,6 +47,18 @@ def test_errors_are_drawn_in_units_and_by_program() -> None:
     assert colours[:2].tolist() == [0, style.LEVELS - 1]
 
 
+def test_a_program_that_stored_nan_has_the_colour_of_nan() -> None:
+    expected = torch.arange(64) + 1.0
+    expected[40] = float("nan")
+    picture = lab.compare(shifted(), expected).plot().pictures[0]
+    grid = picture.by_program
+    assert grid is not None
+    looks = grid.styles[grid.cells, 0].tolist()
+    assert looks[1] == style.NAN and style.PLUS_INFINITY not in looks
+    error = picture.heatmaps[2]
+    assert style.NAN in error.styles[error.cells, 0].tolist(), "as in the picture of the errors"
+
+
 def test_units_are_left_where_they_say_less() -> None:
     whole = ComparisonView(lab.compare(shifted(), torch.zeros(64)))
     assert whole.pictures[0].unit == ""

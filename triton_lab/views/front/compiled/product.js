@@ -4,6 +4,7 @@ import { make } from "../drawing/dom.js";
 import { LEAST, svgOf } from "../drawing/drawing.js";
 import { dragged, knobOf } from "../drawing/knob.js";
 import { goesOn } from "../drawing/scroller.js";
+import { CHARACTER } from "../drawing/labels.js";
 import { STYLE } from "../drawing/style.js";
 import { tableOf } from "../drawing/table.js";
 import { themeOf } from "../drawing/theme.js";
@@ -171,7 +172,7 @@ function underRoof({ axes: [from, to, low, high] }, compared) {
   const marks = compared.flatMap(({ name, intensity, rate }, at) => {
     const x = ROOF.left + ((Math.log10(intensity) - from) / (to - from)) * ROOF.wide;
     const y = ROOF.top + (1 - (Math.log10(rate) - low) / (high - low)) * ROOF.high;
-    const begins = x < ROOF.left + ROOF.wide * 0.6;
+    const begins = x + 7 + name.length * CHARACTER <= ROOF.left + ROOF.wide;
     labels.push({ what: "words", x: begins ? x + 7 : x - 7, y: bottom - ROOF.step * (at + 0.7), text: name, size: (STYLE.small * 3) / 4, colour: "error", align: begins ? "left" : "right", bold: at === 1, mono: false, halo: "ground" });
     return /** @type {Item[]} */ ([
       { what: "line", points: [[x, y + ROOF.mark / 2], [x, bottom]], colour: "error", width: 1, curved: false, dashed: false, arrow: false },

@@ -1,9 +1,10 @@
 /** The words of a heatmap: indices along its sides, names of panels, and what stands in its cells. */
 
 import { explanationOf, wordOf } from "./explained.js";
-import { indexOf, ticksOf } from "./frame.js";
+import { cornerOf, indexOf, ticksOf } from "./frame.js";
 import { CHARACTER, inkOn, LINE } from "./labels.js";
 import { boxOf, inSight, isWhole, panelCorner } from "./lens.js";
+import { dimmed, rgbOf } from "./raster.js";
 import { STYLE } from "./style.js";
 import { countOf } from "./words.js";
 import { nounAlone, tr } from "../localization.js";
@@ -69,11 +70,29 @@ function numberWhole(context, heatmap) {
   numberRows(context, heatmap, ticksOf(layout.rows, frame.cellHeight, 18).map((row) =>
     [row * layout.down, heatmap.top + (frame.cellHeight >= 8 ? row + 0.5 : row) * frame.cellHeight]));
   context.textAlign = "left";
-  for (const [panel, name] of heatmap.scene.panelNames.entries()) {
-    const [x, y] = panelCorner(heatmap.lens, panel);
+  for (const [name, x, y] of namesOf(frame, heatmap.scene.panelNames)) {
     context.fillText(name, LEFT + x, heatmap.top + y - 8 - (y === 0 ? TOP : 0));
   }
 }
+
+/**
+ * The names of panels and where they begin, without those that would run into the one before.
+ * @param {import("./frame.js").Frame} frame @param {string[]} names
+ * @returns {[string, number, number][]}
+ */
+function namesOf(frame, names) {
+  let [end, line] = [0, 0];
+  return names.flatMap((name, panel) => {
+    const [x, y] = cornerOf(frame, panel);
+    if (y === line && x < end) return [];
+    [end, line] = [x + name.length * CHARACTER, y];
+    return [/** @type {[string, number, number]} */ ([name, x, y])];
+  });
+}
+
+/** How wide a picture is with the names of its panels. @param {import("./frame.js").Frame} frame @param {string[]} names */
+export const widthWithNames = (frame, names) =>
+  namesOf(frame, names).reduce((width, [name, x]) => Math.max(width, x + name.length * CHARACTER), frame.width);
 
 /** Indices of what the lens shows, along the uppermost and the leftmost panels. @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap */
 function numberSeen(context, heatmap) {
@@ -153,12 +172,10 @@ function tellCells(context, heatmap) {
       const index = `[${indexOf(lens.fine, ...position).index.join(", ")}]`;
       const words = [index, heatmap.onword(cell)].filter((word) => word && word.length * CHARACTER + 3 <= right - left);
       const lines = bottom - top >= 2 * LINE ? words : words.slice(-1);
-      const { ink } = heatmap.inkAt(cell);
       context.textAlign = "center";
-      context.fillStyle = ink;
       lines.forEach((line, number) => {
         const y = (top + bottom) / 2 + (number - (lines.length - 1) / 2) * LINE + 0.5;
-        write(context, heatmap, cell, line, LEFT + (left + right) / 2, heatmap.top + y);
+        write(context, heatmap, cell, line, LEFT + (left + right) / 2, heatmap.top + y, right - left);
       });
     }
   }
@@ -176,44 +193,41 @@ function tellRegions(context, heatmap) {
     const [x0, x1] = [Math.max(0, box.left), Math.min(frame.width, box.right)];
     const [y0, y1] = [Math.max(0, box.top), Math.min(frame.height, box.bottom)];
     if (!chosen && (x1 - x0 < text.length * CHARACTER + 3 || y1 - y0 < LINE)) continue;
-    write(context, heatmap, [panel, row, column], text, LEFT + (x0 + x1) / 2, heatmap.top + (y0 + y1) / 2 + 0.5);
+    write(context, heatmap, [panel, row, column], text, LEFT + (x0 + x1) / 2, heatmap.top + (y0 + y1) / 2 + 0.5, x1 - x0);
   }
 }
 
 /**
- * Words on a cell's colour.
+ * Words on a cell's colour, in the middle of a place that is so wide.
  * @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap @param {import("./heatmap.js").Cell} cell
- * @param {string} text @param {number} x @param {number} y
+ * @param {string} text @param {number} x @param {number} y @param {number} room
  */
-function write(context, heatmap, cell, text, x, y) {
-  const theme = STYLE.themes[heatmap.theme ?? "light"];
-  const { ink, ground, crossed, dimmed } = heatmap.inkAt(cell);
-  // A dimmed cell is mixed with the ground; its label goes with the ground's ink.
-  const plain = dimmed ? theme.ground : ground;
-  if (crossed) {
-    // On crosses and stripes no word could be read.
-    const wide = text.length * CHARACTER + 3; // as much as there was room for
-    context.fillStyle = plain;
-    context.fillRect(x - wide / 2, y - 6.5, wide, 12);
-  }
-  if (heatmap.isMarked && !crossed) {
+function write(context, heatmap, cell, text, x, y, room) {
+  const { ink, ground, patterned } = heatmap.inkAt(cell);
+  if (patterned) {
+    // No word could be read on lines (dots are few). The rules of words leave room for them; their ground may take some more.
+    const wide = Math.min(text.length * CHARACTER + 8, room - 2);
+    context.fillStyle = ground;
+    context.fillRect(x - wide / 2, y - 7.5, wide, 14);
+  } else if (heatmap.isMarked) {
     // Cut out of an outline that passes below.
-    Object.assign(context, { lineWidth: 3, lineJoin: "round", strokeStyle: plain });
+    Object.assign(context, { lineWidth: 3, lineJoin: "round", strokeStyle: ground });
     context.strokeText(text, x, y);
   }
-  context.fillStyle = dimmed ? theme.faint : ink;
+  context.fillStyle = ink;
   context.fillText(text, x, y);
 }
 
 /**
- * What is read on a style.
+ * What is read on a style, and on which colour: by the rules of `style.py`.
  * @param {import("./data.js").Numbers} styles @param {number} number the class @param {"light" | "dark"} theme
+ * @param {boolean} isDimmed
  */
-export function inkOf(styles, number, theme) {
-  const { palette } = STYLE.themes[theme];
+export function inkOf(styles, number, theme, isDimmed) {
+  const { palette, ground } = STYLE.themes[theme];
   const at = 3 * styles[4 * number];
-  return {
-    ink: inkOn(palette, at), ground: `rgb(${palette.slice(at, at + 3).join(",")})`,
-    crossed: styles[4 * number + 3] === STYLE.pattern.cross || styles[4 * number + 3] === STYLE.pattern.stripes,
-  };
+  const own = palette.slice(at, at + 3);
+  const [pattern, { plain, dots }] = [styles[4 * number + 3], STYLE.pattern];
+  const seen = isDimmed ? dimmed(own, rgbOf(ground)) : own;
+  return { ink: inkOn(seen, 0), ground: `rgb(${seen.join(",")})`, patterned: pattern !== plain && pattern !== dots };
 }

@@ -3,14 +3,14 @@
 import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
 import { make, penOf, ratioOf, resize } from "./dom.js";
-import { drawWords, inkOf, LEFT, stepWords, TOP, wrappedWords } from "./axes.js";
+import { drawWords, inkOf, LEFT, stepWords, TOP, widthWithNames, wrappedWords } from "./axes.js";
 import { explanationOf, wordOf } from "./explained.js";
 import { cellOf, cornerOf, frameOf, indexOf } from "./frame.js";
 import { legendOf } from "./legend.js";
 import { boxOf, covers, isWhole, positionAt, showing, wholeLens } from "./lens.js";
 import { fitted } from "./labels.js";
 import { drawMagnified } from "./magnified.js";
-import { paint } from "./raster.js";
+import { EMPHASIS, paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
@@ -106,7 +106,8 @@ export class Heatmap {
   /** How wide and high all of it is. @returns {[number, number]} */
   _measured() {
     const { frame, scene, top } = this;
-    return [LEFT + frame.width + (scene.right ? 14 + scene.right.length * 7 : 2), top + frame.height + (scene.down ? 22 : 4)];
+    const wide = Math.max(frame.width + (scene.right ? 14 + scene.right.length * 7 : 2), widthWithNames(frame, scene.panelNames));
+    return [LEFT + wide, top + frame.height + (scene.down ? 22 : 4)];
   }
 
   /** Take the size that has room in the page, or that a lens was made for; whether it is another. */
@@ -177,7 +178,7 @@ export class Heatmap {
     const detail = cell[3] ? this.detailAt([cell[0], cell[1], cell[2]]) : null;
     const { styles, emphasis } = detail ?? this;
     const number = this.classAt(cell);
-    return { ...inkOf(styles, number, this.theme ?? "light"), dimmed: emphasis !== null && emphasis[number] === 2 };
+    return inkOf(styles, number, this.theme ?? "light", emphasis !== null && emphasis[number] === EMPHASIS.dimmed);
   }
 
   /** Draw everything anew, for instance after a change of theme. */

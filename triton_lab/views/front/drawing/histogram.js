@@ -10,9 +10,9 @@ import { tr } from "../localization.js";
 const BINS = 32; // as in `value_histogram.py`
 const ROOM_OF_BARS = { wide: 240, high: 120, before: 44, above: 26, below: 54 }; // pixels, as in `histogram_figure.py`
 
-/** @param {ArrayLike<number>} values @param {boolean} whole whether they are integers @returns {Drawing} */
-export function barsOf(values, whole) {
-  const { counts, low, high, finite, odd } = counted(values, whole);
+/** @param {ArrayLike<number>} values @returns {Drawing} */
+export function barsOf(values) {
+  const { counts, low, high, finite, odd } = counted(values);
   const { wide, high: tall, before, above, below } = ROOM_OF_BARS;
   const most = Math.max(1, ...counts);
   const [bottom, right] = [above + tall, before + wide];
@@ -39,15 +39,19 @@ export function barsOf(values, whole) {
   return { kind: "drawing", width: right, height: bottom + below, items, source: "", label: tr("histogram of {values}", { values: words }) };
 }
 
-/** How many values lie in each bin, and what lies in none. @param {ArrayLike<number>} values @param {boolean} whole */
-function counted(values, whole) {
+/** How many values lie in each bin, and what lies in none; whole numbers in a small range get a bin each. @param {ArrayLike<number>} values */
+function counted(values) {
   let [low, high, nan, plus, minus, finite] = [Infinity, -Infinity, 0, 0, 0, 0];
+  let whole = true;
   for (let k = 0; k < values.length; k++) {
     const value = values[k];
     if (Number.isNaN(value)) nan++;
     else if (value === Infinity) plus++;
     else if (value === -Infinity) minus++;
-    else [low, high, finite] = [Math.min(low, value), Math.max(high, value), finite + 1];
+    else {
+      [low, high, finite] = [Math.min(low, value), Math.max(high, value), finite + 1];
+      whole &&= Number.isInteger(value);
+    }
   }
   const few = whole && high - low < BINS;
   const bins = !finite ? 0 : few ? high - low + 1 : high > low ? BINS : 1;

@@ -155,6 +155,12 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
   return image;
 }
 
+/**
+ * A colour of what is not chosen: halfway to the ground, as in `style.py`.
+ * @param {number[]} parts @param {number[]} ground
+ */
+export const dimmed = (parts, ground) => parts.map((part, k) => (part + ground[k]) >> 1);
+
 /** @typedef {{palette: Int32Array, mark: number, ground: number}} Paints */
 /** @type {Map<string, {plain: Paints, dimmed: Paints}>} */
 const PAINTS = new Map();
@@ -169,9 +175,9 @@ function paintsOf(theme) {
   if (known) return known;
   const { palette, ground, mark } = STYLE.themes[theme];
   const groundParts = rgbOf(ground);
-  const paints = (/** @type {boolean} */ dimmed) => {
+  const paints = (/** @type {boolean} */ isDimmed) => {
     const packed = (/** @type {number[]} */ parts) => {
-      const [red, green, blue] = dimmed ? parts.map((part, k) => (part + 3 * groundParts[k]) >> 2) : parts;
+      const [red, green, blue] = isDimmed ? dimmed(parts, groundParts) : parts;
       return pack(red, green, blue);
     };
     // A place for every number of a style: to read beyond an array's end takes long.

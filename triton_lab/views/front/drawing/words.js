@@ -75,8 +75,10 @@ export function bytesFrom(first, length) {
   return length === 1 ? tr("byte {number}", { number: first }) : tr("bytes {first}–{last}", { first, last: first + length - 1 });
 }
 
+const MOST_RUNS = 16; // of programs that are listed
+
 /**
- * `9 programs: numbers 0–7, 12`: runs of numbers, at most six of them.
+ * `9 programs: numbers 0–7, 12`: runs of numbers, so many at most.
  * @param {number[]} programs ascending
  * @param {number[]} grid
  */
@@ -89,8 +91,8 @@ export function listPrograms(programs, grid) {
     if (last && last[1] === program - 1) last[1] = program;
     else runs.push([program, program]);
   }
-  const words = runs.slice(0, 6).map(([first, last]) => (first === last ? String(first) : `${first}–${last}`));
-  if (runs.length > 6) words.push("…");
+  const words = runs.slice(0, MOST_RUNS).map(([first, last]) => (first === last ? String(first) : `${first}–${last}`));
+  if (runs.length > MOST_RUNS) words.push("…");
   return tr("{programs}: numbers {numbers}", { programs: countOf(programs.length, "program"), numbers: words.join(", ") });
 }
 

@@ -28,7 +28,6 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
   const values = scene.values.map(numbers);
   const reached = scene.reached.map(numbers);
   const size = scene.block.reduce((total, n) => total * n, 1);
-  const whole = !scene.dtype.startsWith("float") && !scene.dtype.startsWith("bfloat");
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const place = make("div", { class: "tl-row" });
   let [row, iteration] = [Math.max(0, programs.indexOf(scene.program)), scene.iteration];
@@ -80,7 +79,7 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
     /** @type {HTMLElement[]} */
     const shown = [heatmap.node];
     if (size > 1) {
-      shown.push(make("div", { class: "tl-histogram" }, svgOf(scene.bars ?? barsOf(block, whole), themeOf(node))));
+      shown.push(make("div", { class: "tl-histogram" }, svgOf(scene.bars ?? barsOf(block), themeOf(node))));
     } else shown.push(make("div", { class: "tl-single" }, tell(block[0])));
     place.replaceChildren(...shown);
     if (iteration > 0 && reached[iteration - 1][row]) {

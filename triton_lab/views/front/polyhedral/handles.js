@@ -128,7 +128,7 @@ export function handlesOf(stage, moves, now, apply) {
   const layer = make("div", { class: "tl-knobs" });
   const set = rows.map((k) => {
     const { name } = moves.loops[k];
-    const size = knob("tl-knob", tr("size of the tiles of {loop}", { loop: name }), (step, far) => {
+    const size = knob("tl-knob", tr("size of the tiles of {loop}", { loop: name }), tr("drag to cut the loop {loop} into tiles", { loop: name }), (step, far) => {
       const change = now();
       apply(withSize(change, k, far ? (step < 0 ? 0 : change.sizes[k] + 5) : change.sizes[k] + step));
     });
@@ -138,7 +138,7 @@ export function handlesOf(stage, moves, now, apply) {
     });
     const other = skewedBy(moves, k);
     const leans = !plane.flat && other >= 0 && moves.loops[other].line.length > 0;
-    const lean = leans ? knob("tl-knob tl-leans", tr("skew of {loop} by {other}", { loop: name, other: moves.loops[other].name }), (step, far) => {
+    const lean = leans ? knob("tl-knob tl-leans", tr("skew of {loop} by {other}", { loop: name, other: moves.loops[other].name }), tr("drag to skew the loop {loop} by {other}", { loop: name, other: moves.loops[other].name }), (step, far) => {
       apply(withSkew(moves, now(), k, far ? 0 : factorOf(now(), k) + step));
     }) : null;
     if (lean) {
@@ -199,8 +199,12 @@ const putAt = (node, { x, y }) => Object.assign(node.style, { left: `${x}px`, to
 /** @type {Record<string, [number, boolean]>} how far each key goes; Home and Page Up are far */
 const STEPS = { ArrowRight: [1, false], ArrowUp: [1, false], ArrowLeft: [-1, false], ArrowDown: [-1, false], Home: [-1, true], PageUp: [1, true] };
 
-/** A knob that arrow keys move, too. @param {string} kind @param {string} name @param {(step: number, far: boolean) => void} move */
-const knob = (kind, name, move) => knobOf(kind, name, STEPS, ([step, far]) => move(step, far));
+/** A knob that arrow keys move, too; `told` on hover. @param {string} kind @param {string} name @param {string} told @param {(step: number, far: boolean) => void} move */
+function knob(kind, name, told, move) {
+  const made = knobOf(kind, name, STEPS, ([step, far]) => move(step, far));
+  made.title = told;
+  return made;
+}
 
 /** @param {HTMLElement} node @param {import("./stage.js").DomainStage} stage @param {(x: number, y: number) => void} to in units */
 function dragging(node, stage, to) {

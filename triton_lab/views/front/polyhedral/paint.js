@@ -35,7 +35,17 @@ export function paintLit(pen, plane, line, look) {
   pen.moveTo(a.x, a.y);
   pen.lineTo(b.x, b.y);
   pen.stroke();
+  paintName(pen, plane, line, look.lit, look);
+}
+
+/**
+ * The name of a border, cut out of what is below it.
+ * @param {Pen} pen @param {import("./geometry.js").Plane} plane @param {import("../scenes.js").BorderLine} line
+ * @param {string} colour @param {Look} look
+ */
+export function paintName(pen, plane, line, colour, look) {
   const at = plane.spot(line.at[0], line.at[1]);
-  Object.assign(pen, { font: `${BORDER_NAME}px ${SANS}`, fillStyle: look.lit, textAlign: "center", textBaseline: "middle" });
+  Object.assign(pen, { font: `${BORDER_NAME}px ${SANS}`, fillStyle: colour, textAlign: "center", textBaseline: "middle", lineWidth: 4, lineJoin: "round", strokeStyle: look.ground });
+  pen.strokeText(line.label, at.x, at.y);
   pen.fillText(line.label, at.x, at.y);
 }

@@ -7,7 +7,7 @@ import { STYLE } from "../drawing/style.js";
 import { countOf } from "../drawing/words.js";
 import { Orthographic, seenOf } from "../drawing/solid.js";
 import { alongRamp, Plane } from "./geometry.js";
-import { paintCircle, paintLit } from "./paint.js";
+import { paintCircle, paintLit, paintName } from "./paint.js";
 import { Shelf } from "./shelf.js";
 import { tr } from "../localization.js";
 
@@ -322,6 +322,8 @@ export class DomainStage {
       }
       paintCircle(pen, spot, Math.max(this.radius * 1.3, 3), this.look.written, this.look.strong);
     }
+    // What is pointed at may cross the names of borders: these stay in front.
+    if (this.view instanceof Plane && visits.length) for (const line of this.scene.lines) paintName(pen, this.view, line, line.key === this.key ? this.look.lit : this.look.border, this.look);
   }
 
   /** What a cell is painted in that an access touches. @param {Access} access */
@@ -346,7 +348,7 @@ export class DomainStage {
     this.light(line);
     this.top(v >= 0 ? [v] : this.resting());
     if (v >= 0) this.tell(this.describe(v), "");
-    else this.tell(tr("beyond this line: {constraint}", { constraint: this.scene.lines.find((l) => l.key === line)?.label ?? "" }), line);
+    else this.tell(tr("the border of {constraint}", { constraint: this.scene.lines.find((l) => l.key === line)?.label ?? "" }), line);
   }
 
   /** @param {string} key */

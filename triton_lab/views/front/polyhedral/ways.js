@@ -13,8 +13,8 @@ export function columnsOf(scene, selection, context) {
     make(
       "div", { class: "tl-column" },
       make("h4", {}, column.title), pictures[k].node,
-      make("pre", {}, column.program), make("b", {}, tr("It can say")), listed(column.can), make("b", {}, tr("It cannot say")), listed(column.cannot),
-      make("b", {}, tr("Measured")), listed(column.measured),
+      make("pre", { tabindex: 0, role: "group", "aria-label": column.title }, column.program), make("b", {}, tr("It can say")), listed(column.can), make("b", {}, tr("It cannot say")), listed(column.cannot),
+      make("b", {}, column.outcome ?? tr("Measured")), listed(column.measured),
     ),
   );
   return {

@@ -145,9 +145,23 @@ class TimelineView(View):
     def layout(self) -> CellLayout:
         """The layout: a cell stands for ``down`` accesses by ``right`` elements."""
         count, elements = len(self.events), self.elements
-        down, right = max(1, math.ceil(count / ROWS)), max(1, math.ceil(elements / COLUMNS))
+        down = max(1, math.ceil(count / ROWS))
+        right = 1 if elements <= COLUMNS else bin_width(elements, self._borders())
         rows, columns = math.ceil(count / down), math.ceil(elements / right)
         return CellLayout((count, elements), (0, 0), 1, 1, rows, columns, down, right)
+
+    def _borders(self) -> Ints:
+        """The elements at which the lanes of some program begin, in an access event, or behind which they end."""
+        found = [np.zeros(0, np.int64)]
+        for _access, event in self.events:
+            on, element = self._touched(event)
+            whose = np.broadcast_to(self._programs(event), on.shape)[on]
+            order = np.lexsort((element, whose))
+            element, whose = element[order], whose[order]
+            apart = (np.diff(element) > 1) | (np.diff(whose) != 0)
+            begin, end = element[1:][apart], element[:-1][apart] + 1
+            found.append(np.unique(np.concatenate([element[:1], begin, end, element[-1:] + 1])))
+        return np.unique(np.concatenate(found))
 
     @cached_property
     def moments(self) -> list[TimelineRow]:
@@ -219,13 +233,20 @@ class TimelineView(View):
         """The programs of an event, to be broadcast over its lanes."""
         return event.programs.reshape(-1, *(1,) * len(event.shape))
 
-    def _lanes(self, event: AccessEvent) -> tuple[Bools, Ints]:
-        """The lanes (programs, *block) of an event that touch something here, and the column of each."""
+    def _touched(self, event: AccessEvent) -> tuple[Bools, Ints]:
+        """The lanes (programs, *block) of an event that touch the argument, and the element of each."""
         on = event.active().copy()
         if self.program is not None:
             on &= self._programs(event) == self.program
         element = elements_at(event.addresses()[on] - self.argument.address, self.argument)
-        element -= np.where(element >= 0, self.window.column if self.window else 0, 0)
+        there = element >= 0
+        on[on] = there
+        return on, element[there]
+
+    def _lanes(self, event: AccessEvent) -> tuple[Bools, Ints]:
+        """The lanes (programs, *block) of an event that touch something here, and the column of each."""
+        on, element = self._touched(event)
+        element = element - (self.window.column if self.window else 0)
         there = (element >= 0) & (element < self.layout.columns * self.layout.right)
         on[on] = there
         return on, element[there] // self.layout.right
@@ -269,8 +290,14 @@ class TimelineView(View):
             Key((style.GROUND,) * 3 + (KINDS[kind][1],), translated(KINDS[kind][2]))
             for kind in np.unique(self.kinds[self.kinds >= 0])
         ]
+        # Each kind has its own label, which no border between kinds crosses.
+        seen = plain.frame
+        at = [(one.panel * seen.layout.rows + one.row) * seen.layout.columns + one.column for one in plain.labels]
+        texts = {int(plain.cells[cell]): one.text for cell, one in zip(at, plain.labels, strict=True)}
+        words = [""] * first + [texts.get(int(key), "") for key in keys // len(KINDS)]
         return replace(
             plain,
+            labels=labels(seen, numbers.reshape(-1) + first, lambda cell: words[cell]),
             cells=narrow(numbers.reshape(-1) + first),
             styles=styles,
             groups=groups,
@@ -333,12 +360,15 @@ class TimelineView(View):
         if not self.events:
             return f"{self.title()}\n{self.nobody}"
         lines = [self.title()]
-        for moment, counts in zip(self.moments, self.counts, strict=True):
-            touched = np.flatnonzero(counts)
-            where = "no element"
-            if touched.size:
-                low, high = self.column(int(touched[0]))[0], self.column(int(touched[-1]))[1]
-                where = f"{messages.count(int(counts.sum()), 'lane')}, {messages.numbered(low, high, 'element')}"
+        for number, moment in enumerate(self.moments):
+            start = number * self.layout.down
+            events = self.events[start : start + self.layout.down]
+            # From the accesses: a column may stand for more elements than they touch.
+            element = np.concatenate([self._touched(event)[1] for _access, event in events])
+            where = _("no element")
+            if element.size:
+                span = messages.numbered(int(element.min()), int(element.max()), "element")
+                where = f"{messages.count(element.size, 'lane')}, {span}"
             lines.append(f"{moment}: {where}")
         return "\n".join(lines)
 
@@ -367,6 +397,17 @@ class TimelineView(View):
         if not self.events:
             return [title(self.title()), *paragraphs([self.nobody])]
         return [title(self.title()), one_row([self.heatmap], 8)]
+
+
+def bin_width(elements: int, borders: Ints) -> int:
+    """How many elements a column stands for, at most `COLUMNS` columns: blocks between these borders fill whole ones.
+
+    Where no such width is near the least one, it is a power of two, as the sizes of blocks are.
+    """
+    least = math.ceil(elements / COLUMNS)
+    common = int(np.gcd.reduce(borders[borders < elements], initial=0))  # 0: there is no border, each width fits
+    near = (width for width in range(least, 4 * least) if common % width == 0)
+    return next(near, 1 << (least - 1).bit_length())
 
 
 class TimelinePanel(Panel):

@@ -62,22 +62,34 @@ class SweepView(View):
     def sizes(self) -> list[int]:
         return sorted({row.size for row in self.sweep})
 
+    @property
+    def axis(self) -> str:
+        """What the sizes count."""
+        return self.sweep.axis or _("size")
+
     def title(self) -> str:
         sweep = self.sweep
-        sizes = messages.count(len(self.sizes), "size")
+        values = messages.count(len(self.sizes), "value")
         if sweep.target == "cpu":
-            return _("{sizes} on the CPU: how the time grows").format(sizes=sizes)
+            return _("how the time grows with {axis}: {values} on the CPU").format(axis=self.axis, values=values)
         what = {"bytes": _("bytes per second"), "flops": _("flops per second"), "time": _("time")}[sweep.quantity]
         device = next((row.time.device for row in sweep if row.time is not None and row.time.device), _("the GPU"))
-        return _("{sizes} on {device}: {what}").format(sizes=sizes, device=device, what=what)
+        return _("{what} by {axis}: {values} on {device}").format(
+            what=what, axis=self.axis, values=values, device=device
+        )
 
     # --- In words ---------------------------------------------------------------------------------------
 
     @property
     def headings(self) -> list[str]:
         where = _("time on the CPU") if self.sweep.target == "cpu" else _("time")
-        rate = [] if self.sweep.quantity == "time" else [_UNITS[self.sweep.quantity], _("of the peak")]
-        return ["", _("size"), where, _("runs"), *([] if self.sweep.target == "gpu" else [_("× its own first")]), *rate]
+        rate = [] if self.sweep.quantity == "time" else [_UNITS[self.sweep.quantity], self._of_the_roof]
+        return ["", self.axis, where, _("runs"), *([] if self.sweep.target == "gpu" else [_("× its own first")]), *rate]
+
+    @property
+    def _of_the_roof(self) -> str:
+        """The name of a share: of the same line as in the figure, and as in `notes`."""
+        return _("of a copy") if self.sweep.quantity == "bytes" else _("of the limit")
 
     def table(self) -> list[list[str]]:
         """A row for each measurement; an exception stands in place of a time."""
@@ -103,16 +115,16 @@ class SweepView(View):
         """Notes: what the roof is, which exceptions were raised, and on the CPU what times mean."""
         peaks, said = self.sweep.peaks, []
         if peaks is not None and self.sweep.quantity != "time":
-            copy = _("a copy {rate}B/s").format(rate=si(peaks.bytes_per_second))
-            product = _("a product of {dtype} {si}flop/s").format(dtype=peaks.dtype, si=si(peaks.flops_per_second))
-            roofs = copy if self.sweep.quantity == "bytes" else f"{copy}, {product}"
-            said.append(_("measured here: {roofs}").format(roofs=roofs))
+            copy = _("a copy through global memory, {rate}B/s").format(rate=si(peaks.bytes_per_second))
+            product = _("a product of {dtype}, {rate}flop/s").format(dtype=peaks.dtype, rate=si(peaks.flops_per_second))
+            roofs = copy if self.sweep.quantity == "bytes" else f"{copy}; {product}"
+            said.append(_("100% is what was measured on this GPU: {roofs}").format(roofs=roofs))
         failed: dict[tuple[str, str], list[int]] = {}
         for row in self.sweep:
             if row.error:
                 failed.setdefault((row.line, row.error), []).append(row.size)
         for (line, error), sizes in failed.items():
-            at = f"{messages.noun(len(sizes), 'size')} {', '.join(map(messages.number, sizes))}"
+            at = f"{self.axis} = {', '.join(map(messages.number, sizes))}"
             said.append(_("{line} at {at}: {error}").format(line=line, at=at, error=error))
         return [*said, *self.sweep.remarks, *([translated(INTERPRETED)] if self.sweep.target == "cpu" else [])]
 
@@ -189,7 +201,7 @@ class SweepView(View):
             x, _unused = self._at(size, self.ends[0])
             made.add(Line(((x, bottom), (x, bottom + 4)), "faint", 1, arrow=False))
             made.add(DrawnText(x, bottom + 14, binary(size), SMALL, "faint", "center"))
-        made.add(DrawnText(LEFT + WIDE / 2, bottom + 32, _("size"), SMALL, "faint", "center"))
+        made.add(DrawnText(LEFT + WIDE / 2, bottom + 32, self.axis, SMALL, "faint", "center"))
         constant = {value for _unused, value in self.roof}
         if len(constant) == 1:  # a share means the same at all sizes
             (peak,) = constant
@@ -198,7 +210,7 @@ class SweepView(View):
                     _unused, y = self._at(self.sizes[0], peak * share)
                     made.add(Line(((LEFT + WIDE, y), (LEFT + WIDE + 4, y)), "faint", 1, arrow=False))
                     made.add(DrawnText(LEFT + WIDE + 8, y, f"{share:.0%}", SMALL, "faint"))
-            made.add(DrawnText(LEFT + WIDE + 8, TOP - 10, _("of the peak"), SMALL, "faint", "center"))
+            made.add(DrawnText(LEFT + WIDE + 8, TOP - 10, self._of_the_roof, SMALL, "faint", "center"))
 
     def _tick(self, value: float) -> str:
         if self.sweep.target == "cpu":
@@ -218,14 +230,17 @@ class SweepView(View):
     def _point(self, row: SweepRow) -> str:
         """The words of a point when it is picked."""
         told = [f"{heading} {word}" for heading, word in zip(self.headings[2:], self._told(row), strict=True) if word]
-        return _("{line}, size {size}: {names}").format(
-            line=row.line, size=messages.number(row.size), names=", ".join(told)
+        return _("{line}, {axis} = {size}: {names}").format(
+            line=row.line, axis=self.axis, size=messages.number(row.size), names=", ".join(told)
         )
 
     def _legend(self, made: Drawing, y: float) -> float:
         """Draw the legend below the figure, where it covers nothing."""
         x = 0.0
-        roof = [(_("what this GPU reaches"), -1)] if self.roof else []
+        roof = []
+        if self.roof:
+            copy = self.sweep.quantity == "bytes"
+            roof = [(_("a copy through global memory") if copy else _("the limit of a copy and a product"), -1)]
         for text, number in [*((line, k) for k, line in enumerate(self.lines)), *roof]:
             wide = 36 + width_of(text, SMALL) + 20
             if x and x + wide > made.width:

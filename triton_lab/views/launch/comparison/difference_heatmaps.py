@@ -202,7 +202,7 @@ class ComparedPicture:
         finite = largest[np.isfinite(largest)]
         return value_heatmap(
             place,
-            largest[np.maximum(shown, 0)],
+            np.where(np.isinf(largest), np.nan, largest)[np.maximum(shown, 0)],  # it ranked as infinite
             shown >= 0,
             title.format(unit=self.unit),
             0.0,

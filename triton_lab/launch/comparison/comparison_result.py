@@ -152,8 +152,8 @@ class Comparison(RichDisplay):
         changed, and the function that was compared with and the launch run again. None without such a function, or if
         nothing is found in time.
 
-        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr.flip(0)).dependence)
-        out_ptr[0] depends on y_ptr[0] (load in line 22), but must depend on y_ptr[999]
+        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr.roll(1) + y_ptr).dependence)
+        out_ptr[0] depends on x_ptr[0] (load in line 21), but must depend on x_ptr[999]
         """
         from triton_lab.launch.reference.dependence_search import of_comparison
 

@@ -40,17 +40,17 @@ def histogram(values: npt.NDArray[Any]) -> Histogram:
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     if whole and high - low < BINS:
         counts = np.bincount((finite - low).astype(np.int64), minlength=int(high - low) + 1)
-        edges = low - 0.5 + np.arange(len(counts) + 1)
+        edges = low + np.arange(len(counts) + 1, dtype=np.float64) - 0.5
     elif low == high:
         counts, edges = np.array([finite.size]), np.array([low, low])
     else:
-        edges = low + (high / BINS - low / BINS) * np.arange(BINS + 1)
+        edges = low + (high / BINS - low / BINS) * np.arange(BINS + 1, dtype=np.float64)
         edges[-1] = high
         # np.histogram refuses a range that is too narrow for float64 to divide.
         place = np.searchsorted(edges, finite, side="right") - 1
         counts = np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS)
     return Histogram(
-        edges,
+        edges.astype(np.float64),
         counts.astype(np.int64),
         int(np.isnan(numbers).sum()),
         int(np.isposinf(numbers).sum()),

@@ -181,7 +181,7 @@ def _labels(made: Drawing, heatmap: Heatmap, seen: CellFrame, y: float, emphasis
         plain = style.hexadecimal(ground)
         patterned = look[3] not in (style.PLAIN, style.DOTS)
         if patterned:
-            # No word could be read on lines (dots are few). `labels` leaves room for the words; their ground may take some more.
+            # No word could be read on lines (dots are few). `labels` leaves room for words; their ground may take more.
             wide = min(len(label.text) * style.CHARACTER + 8, label.columns * seen.cell_width - 2)
             made.add(Pixels.flat(across - wide / 2, below - 7, wide, 14, plain))
         # A halo cuts the letters out of an outline below them.

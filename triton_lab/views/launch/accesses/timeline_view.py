@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.drawing import Drawing
 
+_MOST_LANES = 1 << 22  # of all access events, whose borders are looked at
 ROWS, COLUMNS = 48, 96  # at most; beyond that, a row stands for several accesses, a column for several elements
 ROOM = (720.0, 420.0)
 # The kinds of accesses, each with its pattern and its words; a cell shows the last of those in it.
@@ -151,7 +152,12 @@ class TimelineView(View):
         return CellLayout((count, elements), (0, 0), 1, 1, rows, columns, down, right)
 
     def _borders(self) -> Ints:
-        """The elements at which the lanes of some program begin, in an access event, or behind which they end."""
+        """The elements at which the lanes of some program begin, in an access event, or behind which they end.
+
+        Of very many lanes they are not looked at: columns of a power of two are as good then.
+        """
+        if sum(event.lanes for _access, event in self.events) > _MOST_LANES:
+            return np.ones(1, np.int64)
         found = [np.zeros(0, np.int64)]
         for _access, event in self.events:
             on, element = self._touched(event)

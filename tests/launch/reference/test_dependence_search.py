@@ -80,6 +80,29 @@ def test_a_term_that_is_zero_by_chance_is_not_told() -> None:
     assert lab.compare(launch, lambda x_ptr, w_ptr, **_: 2 * (x_ptr * w_ptr).sum().reshape(1)).dependence is None
 
 
+@triton.jit
+def chosen(x_ptr, at_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    at = tl.load(at_ptr + i, mask=i < n, other=0)
+    tl.store(y_ptr + i, tl.load(x_ptr + at + 1, mask=i < n), mask=i < n)
+
+
+def test_an_index_is_never_changed_for_the_function() -> None:
+    """Functions of torch may trust indices, and end the process with others."""
+    x, y, at = numbers(21), torch.zeros(20), torch.arange(19, -1, -1, dtype=torch.int32)
+    launch = recorded(lambda: chosen[(1,)](x, at, y, 20, BLOCK=32))
+    seen = []
+
+    def right(x_ptr: torch.Tensor, at_ptr: torch.Tensor, **_: Any) -> torch.Tensor:
+        seen.append(torch.equal(at_ptr, at))
+        return x_ptr[at_ptr.long()]
+
+    found = lab.compare(launch, right).dependence
+    assert len(seen) > 3 and all(seen)
+    assert isinstance(found, WrongDependence) and found.extra is not None and found.missing is not None
+    assert found.extra.index == (20 - found.index[0],) and found.missing.index == (19 - found.index[0],)
+
+
 def test_too_short_a_sum_lacks_an_element() -> None:
     x, w, y = numbers(50), numbers(50, seed=1), torch.zeros(1)
     launch = recorded(lambda: weighted[(1,)](x, w, y, 32, BLOCK=32))

@@ -62,8 +62,16 @@ class ReferenceInput:
         """Whether each element has memory of its own."""
         return len(np.unique(self.addresses)) == self.values.numel()
 
+    @property
+    def may_change(self) -> bool:
+        """Whether the reference may get other values: no index, with which a function of torch may leave memory.
+
+        Offsets of a sparse matrix in another order end the process. Whole numbers of one byte are hardly ever indices.
+        """
+        return self.values.dtype.is_floating_point or self.values.dtype.itemsize == 1
+
     def other(self, seed: int) -> torch.Tensor:
-        """Other values: those of the same tensor in another order, so that an index is a valid one.
+        """Other values: those of the same tensor in another order.
 
         Where that gives the same number, a float is increased by 1.
         """

@@ -66,7 +66,7 @@ def wrong_dependence(
         return None
     try:
         with within(SECONDS):
-            sides = ChangedInputs(launch, one, first, tuple(plain), wanted)
+            sides = ChangedInputs(launch, one, first, tuple(one for one in plain if one.may_change), wanted)
             return _Search(sides).found() or wrong_factor(sides)
     except CannotReplay:
         return None

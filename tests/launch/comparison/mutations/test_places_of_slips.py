@@ -160,3 +160,25 @@ def test_an_edit_that_does_not_go_with_the_one_before_it_is_refused() -> None:
 
     with pytest.raises(CannotReplay):
         Switch("both", "", edits=((index, paired),)).executable(launch)
+
+
+@triton.jit
+def momentum_step(p_ptr, g_ptr, m_ptr, lr, decay, beta, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    p = tl.load(p_ptr + i, mask=i < n)
+    m = tl.load(m_ptr + i, mask=i < n)
+    p = p * (1.0 - lr * decay)
+    m = beta * m + (1.0 - beta) * tl.load(g_ptr + i, mask=i < n)
+    correction = 1.0 - beta
+    hat = m  # slip
+    tl.store(p_ptr + i, p - lr * hat, mask=i < n)
+    tl.store(m_ptr + i, m, mask=i < n)
+
+
+def test_what_leaves_a_variable_unread_is_not_the_cause() -> None:
+    """With these numbers it is as if `lr` and `decay` had been exchanged."""
+    p, g, m = randn(45), randn(45, seed=1), torch.zeros(45)
+    launch = recorded(lambda: momentum_step[(3,)](p.clone(), g, m.clone(), 0.01, 0.1, 0.9, 45, BLOCK=16))
+    new = 0.9 * m + (1.0 - 0.9) * g
+    causes = told(launch, {"p_ptr": p * (1.0 - 0.01 * 0.1) - 0.01 * new / (1.0 - 0.9), "m_ptr": new})
+    assert "correction" in causes.cause and f"(line {line(launch)})" in causes.cause, causes.cause

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +23,9 @@ EXCHANGED = 1.6  # what it costs to write two names or numbers anew, each in the
 _FOR_NUMBER, _FOR_FILL = 1.6, 3.0
 # And of one in place of a difference from the greatest number, before an exponential.
 _FOR_SCALED = 3.0
-# What a change costs more of a number that a right kernel does not depend on, and in a function that the kernel calls.
-_STABILISES, _HELPS = 2.0, 1.0
+# What a change costs more of a number that a right kernel does not depend on, in a function that the kernel calls, and
+# if it leaves a variable unread.
+_STABILISES, _HELPS, _LEAVES = 2.0, 1.0, 1.0
 
 
 def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit, cost: float = 1) -> Switch:
@@ -96,9 +98,14 @@ class KernelScope(ValueNames):
         return frozenset(found - self.combining)
 
     def extra_cost(self, switch: Switch) -> float:
-        """What a change costs more for its place: helpers, and what only keeps numbers small, are seldom wrong."""
+        """What a change costs more for its place: helpers, and what only keeps numbers small, are seldom wrong.
+
+        And for leaving a variable unread that nothing reads: what it was computed for is missing.
+        """
         places = ((self.stabilising, _STABILISES), (self.helpers, _HELPS))
-        return sum(cost for ops, cost in places if switch.ops and switch.ops <= ops)
+        cost = sum(cost for ops, cost in places if switch.ops and switch.ops <= ops)
+        leaves = self.unread and self.unread.isdisjoint(re.findall(r"\w+", switch.name))
+        return cost + (_LEAVES if leaves else 0)
 
     @cached_property
     def own(self) -> list[Op]:

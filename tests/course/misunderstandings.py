@@ -66,7 +66,7 @@ WRONG: dict[str, tuple[tuple[str, Replacements], ...]] = {
         ("shape (5, 1)", (("torch.empty(rows)\n", "torch.empty(rows, 1)\n"),)),
         ("shape (5,)", (("return q, scales", "return scales, q"),)),
         ("must be -144", (("(x / scale)", "x"),)),
-        ("race", (("tl.store(scale_ptr + row, scale)", "tl.store(scale_ptr, scale)"),)),
+        ("scale_ptr + row", (("tl.store(scale_ptr + row, scale)", "tl.store(scale_ptr, scale)"),)),
         ("line 10", (("(x / scale).to", "tl.floor(x / scale).to"),)),
     ),
     "mx_product": (

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from triton_lab.launch.comparison.mutations.ir_query import ops_of, sound_alike
-from triton_lab.launch.comparison.mutations.kernel_scope import EXCHANGED
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.localization import _
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 _TIMES = 16  # another grid has at most this many times the launch's programs
 # What another grid costs; and where the programs that were launched are right, and others would go on as they do.
 _UNLIKELY, _LIKELY = 2.5, 0.5
+_OTHER_MEANING = 2.5  # numbers of other meanings are seldom exchanged, and may do alike where both are small
 
 
 def grids(launch: Launch, coverage: StoreCoverage, needed: int | None = None) -> Iterator[Switch]:
@@ -87,6 +87,5 @@ def arguments(launch: Launch) -> Iterator[Switch]:
         alike = (one.dtype, one.shape) == (two.dtype, two.shape) and type(one.value) is type(two.value)
         if alike and {one.name, two.name} <= there and (one.kind == "tensor" or one.value != two.value):
             name = _("{name} and {name_2} exchanged").format(name=one.name, name_2=two.name)
-            # Numbers of other meanings are seldom exchanged, and may do alike where both are small.
-            cost = 1 if one.kind == "tensor" or sound_alike(one.name, two.name) else EXCHANGED
+            cost = 1 if one.kind == "tensor" or sound_alike(one.name, two.name) else _OTHER_MEANING
             yield Switch(name, _("the order of the arguments"), exchanged=(one.name, two.name), cost=cost)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
+from triton_lab.course.trial.case_pattern import pattern_line
 from triton_lab.course.trial.change_check import (
     CheckedCase,
     Confirmation,
@@ -91,7 +92,8 @@ def _lines(run: CaseRun, others: Sequence[CaseRun]) -> list[str]:
         return [*related, *why]
     inputs = _dependence(run, comparison)
     if inputs or why or related:
-        return [*inputs, *related, *why]
+        pattern = pattern_line(run, others) if inputs and not why else ""
+        return [*inputs, *related, *why, *([pattern] if pattern else [])]
     return [_("Odd: {relation}.").format(relation=told(one)) for one in explain(unlike.launch).broken[:1]]
 
 

@@ -53,7 +53,7 @@ class Constraint:
 
 
 def comparison(expression: AffineExpr, relation: str, iterators: Sequence[str] = ()) -> str:
-    """``expression relation 0`` in the usual notation: ``i > j``, ``j ≤ n - 1``, ``2i + 3j < 9``.
+    """``expression relation 0`` in the usual notation: ``i ≥ j``, ``j ≤ n - 1``, ``2i + 3j ≤ 9``.
 
     One name (an iterator, if there is one) stands alone on the left if that keeps the other side free of a leading
     minus; otherwise all iterators stand on the left.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import triton
@@ -16,6 +18,7 @@ from tests.launch.comparison.reported.applications.serving import SERVING
 from tests.launch.comparison.reported.arrays import ARRAYS
 from tests.launch.comparison.reported.geometry import GEOMETRY
 from tests.launch.comparison.reported_slips import Reported, reported
+from triton_lab.launch.reference import dependence_search
 from triton_lab.launch.reference.wrong_dependence import InputElement, WrongDependence, WrongFactor
 
 OF_FUNCTIONS = [one for one in reported((*ARRAYS, *GEOMETRY, *SERVING)) if one.subject.right is not None]
@@ -101,6 +104,31 @@ def test_an_index_is_never_changed_for_the_function() -> None:
     assert len(seen) > 3 and all(seen)
     assert isinstance(found, WrongDependence) and found.extra is not None and found.missing is not None
     assert found.extra.index == (20 - found.index[0],) and found.missing.index == (19 - found.index[0],)
+
+
+def test_large_tensors_are_not_changed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = numbers(100), torch.zeros(100)
+    launch = recorded(lambda: taken[(4,)](x, y, 100, STEP=1, AWAY=1, BLOCK=32))
+    calls = []
+
+    def right(x_ptr: torch.Tensor, **_: Any) -> torch.Tensor:
+        calls.append(x_ptr)
+        return x_ptr.clone()
+
+    comparison = lab.compare(launch, right)
+    monkeypatch.setattr(dependence_search, "_MOST", 199)
+    assert comparison.dependence is None and len(calls) == 1
+
+
+def test_the_kernel_is_not_run_where_the_function_stays_as_it_is() -> None:
+    def stored(changed: Any) -> float:
+        raise AssertionError("the kernel was run")
+
+    still = SimpleNamespace(
+        inputs=(), result=SimpleNamespace(a=np.zeros(1, np.float32)), expected=lambda changed: 1.0, stored=stored
+    )
+    search = dependence_search._Search(still)  # type: ignore[arg-type]
+    assert not search._only_reference({}, seed=0)
 
 
 def test_too_short_a_sum_lacks_an_element() -> None:

@@ -127,9 +127,9 @@ class Search:
         If an explanation is known, others that are as simple are looked for, for a short time.
         """
         usual = not self.found or any(not switch.unusual for switch, _done in self.found)
-        if not self.found:
-            _first = self.experiments.locating  # before the time begins
-        tiers = self.experiments.derived(self.probe, self.effort, copies=usual)
+        # Looked for before the time of the changes begins.
+        first = frozenset[int]() if self.found else self.experiments.locating
+        tiers = self.experiments.derived(self.probe, self.effort, usual, first)
         try:
             for _one in self._explained(tiers, Budget(min(seconds, self._patience) if self.found else seconds), True):
                 pass

@@ -173,6 +173,14 @@ def are_all(launch: Launch, inputs: Sequence[ReferenceInput], first: FirstStore)
     return True
 
 
+def some_of(numbers: Array, most: int) -> list[int]:
+    """At most so many of the numbers, the first and the last among them, evenly spaced."""
+    if not len(numbers):
+        return []
+    found: list[int] = numbers[np.unique(np.linspace(0, len(numbers) - 1, most).astype(int))].tolist()
+    return found
+
+
 def addresses_of(launch: Launch, name: str, elements: Array) -> Array:
     """The addresses of elements of an argument, by their row-major numbers."""
     argument = launch.argument(name)

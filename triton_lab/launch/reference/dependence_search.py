@@ -28,6 +28,7 @@ from triton_lab.launch.reference.changed_inputs import (
     Numbers,
     ReferenceInput,
     are_all,
+    some_of,
 )
 from triton_lab.launch.reference.factor_search import wrong_factor
 from triton_lab.launch.reference.wrong_dependence import Dependence, InputElement, WrongDependence
@@ -45,6 +46,7 @@ Made = Callable[[Numbers], "float | None"]
 """An element, as one side makes it; None if the side refuses such numbers."""
 
 SECONDS = 1.5  # for all of it
+_MOST = 1 << 20  # elements of all tensors: of more, one call of the reference may take all of the time
 _TRIED = 64  # elements behind a value that are changed one by one
 _NUMBERS = 3  # other numbers for the same elements: a maximum does not change with each
 _GROUNDS = 3  # other numbers for all inputs, with which a value must not depend on an element, either
@@ -77,6 +79,8 @@ def of_comparison(comparison: Comparison) -> Dependence | None:
     launch, first, reference = comparison.launch, comparison.first, comparison.reference
     if reference is None or first is None or comparison.verdict in (EQUAL, NEAR):
         return None
+    if sum(math.prod(one.shape) for one in tensors(launch)) > _MOST:
+        return None
     try:
         held = torch_tensors(launch)
     except CannotReplay:
@@ -106,14 +110,12 @@ class _Search:
         return WrongDependence(self.sides.result.name, self.sides.first.index, missing, extra)
 
     def _only_reference(self, flags: Flags, *, seed: int) -> bool:
-        return self._both_move(flags, seed) == (True, False)
+        moved = self._moves(self.sides.expected, flags, seed)
+        return moved is True and self._moves(self.sides.stored, flags, seed) is False
 
     def _only_kernel(self, flags: Flags, *, seed: int) -> bool:
-        return self._both_move(flags, seed) == (False, True)
-
-    def _both_move(self, flags: Flags, seed: int) -> tuple[bool | None, bool | None]:
-        """Whether the expected element changes with those meant, and whether the stored one does."""
-        return self._moves(self.sides.expected, flags, seed), self._moves(self.sides.stored, flags, seed)
+        moved = self._moves(self.sides.expected, flags, seed)
+        return moved is False and self._moves(self.sides.stored, flags, seed) is True
 
     def _among(self, flags: Flags, asked: Asked, first: str = "") -> InputElement | None:
         """The first element for which ``asked`` holds; those of the input ``first`` come first."""
@@ -126,10 +128,8 @@ class _Search:
         Others beside it may be needed, so each is tried alone.
         """
         for name, flags in used.items():
-            numbers = np.flatnonzero(flags)
             needless = np.zeros_like(flags)
-            places = np.unique(np.linspace(0, max(0, len(numbers) - 1), _TRIED).astype(int))
-            for number in numbers[places[: len(numbers)]].tolist():
+            for number in some_of(np.flatnonzero(flags), _TRIED):
                 alone = {name: _those(flags, np.array([number]))}
                 needless[number] = all(
                     self._moves(self.sides.expected, alone, seed) is False for seed in range(_NUMBERS)

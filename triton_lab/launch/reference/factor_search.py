@@ -15,7 +15,7 @@ import numpy as np
 
 from triton_lab.launch.comparison.number_formats import unit_roundoff
 from triton_lab.launch.recording.progress_callback import breathe
-from triton_lab.launch.reference.changed_inputs import ChangedInputs, Numbers, ReferenceInput
+from triton_lab.launch.reference.changed_inputs import ChangedInputs, Numbers, ReferenceInput, some_of
 from triton_lab.launch.reference.wrong_dependence import InputElement, WrongFactor
 
 if TYPE_CHECKING:
@@ -40,10 +40,9 @@ class _FactorSearch:
     def found(self) -> Iterator[WrongFactor]:
         for name, flags in self.sides.used().items():
             one = next(each for each in self.sides.inputs if each.name == name)
-            numbers = np.flatnonzero(flags)
-            if not one.values.dtype.is_floating_point or not len(numbers):
+            if not one.values.dtype.is_floating_point:
                 continue
-            for number in numbers[np.unique(np.linspace(0, len(numbers) - 1, _TRIED).astype(int))].tolist():
+            for number in some_of(np.flatnonzero(flags), _TRIED):
                 told = self._told(one, number)
                 if told is not None:
                     yield told

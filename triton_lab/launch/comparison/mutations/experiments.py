@@ -146,15 +146,16 @@ class Experiments(
         """Those that change how exactly the kernel computes: casts, and narrow types."""
         return _all(self.casts(), self.accumulators(), self.wider())
 
-    def derived(self, probe: Probe, effort: Effort, copies: bool = True) -> Iterator[Iterator[Switch]]:
+    def derived(
+        self, probe: Probe, effort: Effort, copies: bool = True, first: frozenset[int] = frozenset()
+    ) -> Iterator[Iterator[Switch]]:
         """All that follow from the kernel, the likeliest kinds first; ``probe`` runs some programs.
 
-        What costs more than ``effort`` allows is left out. ``copies``: also any expression in place of a value.
+        What costs more than ``effort`` allows is left out. ``copies``: also any expression in place of a value, of the
+        operations ``first``, by index, before all others.
         """
         copies = copies and not self.untouched  # in copies of programs nothing is wrong then
-        plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, is_done=copies)
-        if copies and effort.cost == math.inf:
-            replaced.first = self.locating
+        plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, copies, first)
         fits = effort.bits > _FITTED  # a number that is made to fit explains a few elements by chance
         yield _all(self.variables(alike=True, stored=True), self.made_of_unused())
         if copies:

@@ -27,7 +27,7 @@ from triton_lab.views.script_bundle import SITE, script, stylesheet
 IN_JUPYTERLAB = (
     *("03_storage", "05_dtypes", "07_reductions", "10_order_and_autotuning", "11_atomics"),
     *("31_polyhedra", "32_scheduling", "18_layouts", "19_machine_code", "25_gluon_tensor_cores"),
-    "27_kernels_in_torch_compile",
+    *("27_kernels_in_torch_compile", "28_testing_kernels"),
 )
 ELSEWHERE = [source.stem for source in sources() if source.stem not in IN_JUPYTERLAB]
 

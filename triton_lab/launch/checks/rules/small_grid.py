@@ -114,7 +114,7 @@ def _unwritten(evidence: LaunchSummary) -> Iterator[_Short]:
         return
     if launch.snapshot.missing:
         raise CannotReplay(launch.snapshot.missing)
-    text = _("the grid has {programs}, but {needed} would write all of {name}: {elements} stay unwritten")
+    text = _("the grid has {programs}, but {needed} would write all of {name}: {elements} left unwritten")
     writes = evidence.writes()
     for argument, op in outputs(writes):
         left = never_written(launch, evidence.unwritten, writes, argument)

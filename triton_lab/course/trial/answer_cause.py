@@ -34,6 +34,7 @@ from triton_lab.launch.comparison.time_budget import Effort
 from triton_lab.launch.explanation.explanation import explain, told
 from triton_lab.launch.recording.progress_callback import TookTooLong, within
 from triton_lab.launch.reference.changed_inputs import ReferenceInput
+from triton_lab.launch.reference.condition_search import wrong_condition
 from triton_lab.launch.reference.dependence_search import wrong_dependence
 from triton_lab.localization import _
 
@@ -90,11 +91,19 @@ def _lines(run: CaseRun, others: Sequence[CaseRun]) -> list[str]:
     found, why = _why(unlike.argument, causes, case, checked)
     if found:
         return [*related, *why]
+    where = _condition(unlike.argument, [one for one in (case, *checked) if one is not None])
     inputs = _dependence(run, comparison)
-    if inputs or why or related:
-        pattern = pattern_line(run, others) if inputs and not why else ""
-        return [*inputs, *related, *why, *([pattern] if pattern else [])]
+    if where or inputs or why or related:
+        pattern = pattern_line(run, others) if inputs and not where and not why else ""
+        return [*where, *inputs, *related, *why, *([pattern] if pattern else [])]
     return [_("Odd: {relation}.").format(relation=told(one)) for one in explain(unlike.launch).broken[:1]]
+
+
+def _condition(argument: str, cases: Sequence[CheckedCase]) -> list[str]:
+    """A line on the values of the kernel where the result is wrong, and nowhere else, in all cases; or none."""
+    samples = (one.sample(argument) for one in cases if argument in dict(one.results))
+    found = wrong_condition(samples)
+    return [] if found is None else [_("Odd: {relation}.").format(relation=found)]
 
 
 def _dependence(run: CaseRun, comparison: Comparison) -> list[str]:

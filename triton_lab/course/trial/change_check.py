@@ -20,17 +20,20 @@ from triton_lab.launch.comparison.compare import compare
 from triton_lab.launch.comparison.comparison_result import Comparison
 from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.mutations.grid_sizes import grids
-from triton_lab.launch.comparison.number_formats import as_array
+from triton_lab.launch.comparison.number_formats import as_array, wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.rerun import Side, may_be_rounding
 from triton_lab.launch.comparison.sources.written_kernel import as_written
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.reference.condition_search import LaneSample, is_close
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
+    import torch
+
     from triton_lab.course.trial.case_run import CaseRun
     from triton_lab.interpreter.memory_regions import Memory
     from triton_lab.launch.launch import Launch
@@ -118,15 +121,30 @@ class CheckedCase:
 
     def holds(self, memory: Memory) -> bool:
         """Whether all results in ``memory`` are within the tolerance."""
+        return all(bool(self.near(memory, name).all()) for name, _unused in self.results)
+
+    def near(self, memory: Memory, name: str) -> torch.Tensor:
+        """Which elements of a result in ``memory`` are within the tolerance."""
+        values = self._expected(name)
+        return values.near(self._found(memory, name), self.tolerance)
+
+    def sample(self, name: str) -> LaneSample:
+        """The lanes of a result: wrong beyond the tolerance, right where they are close. Raises CannotReplay."""
+        memory = replay(self.launch)
+        found, wanted = (as_array(one) for one in (self._found(memory, name), self._expected(name).tensor))
+        wrong = ~self.near(memory, name).reshape(-1).numpy()
+        right = is_close(wide(found), wide(wanted)).reshape(-1) & ~wrong
+        return LaneSample(self.launch, name, wrong, lambda elements, _: (wrong[elements], right[elements]))
+
+    def _expected(self, name: str) -> ExpectedResult:
+        return next(values for other, values in self.results if other == name)
+
+    def _found(self, memory: Memory, name: str) -> torch.Tensor:
         import torch
 
-        for name, values in self.results:
-            found = read(memory, self.launch.argument(name))
-            wanted = values.tensor
-            tensor = torch.frombuffer(bytearray(found.tobytes() or b"\0" * wanted.itemsize), dtype=wanted.dtype)
-            if not bool(values.near(tensor[: wanted.numel()].reshape(wanted.shape), self.tolerance).all()):
-                return False
-        return True
+        wanted, found = self._expected(name).tensor, read(memory, self.launch.argument(name))
+        tensor = torch.frombuffer(bytearray(found.tobytes() or b"\0" * wanted.itemsize), dtype=wanted.dtype)
+        return tensor[: wanted.numel()].reshape(wanted.shape)
 
 
 def _ways(grid: Sequence[int], launch: Launch) -> tuple[int, ...]:

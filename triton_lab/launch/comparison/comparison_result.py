@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.comparison.experiment_results import Causes
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.reference.parting import Parting
+    from triton_lab.launch.reference.wrong_condition import WrongCondition
     from triton_lab.launch.reference.wrong_dependence import Dependence
     from triton_lab.views.launch.comparison.comparison_view import ComparisonView
 
@@ -156,6 +157,20 @@ class Comparison(RichDisplay):
         out_ptr[0] depends on x_ptr[0] (load in line 21), but must depend on x_ptr[999]
         """
         from triton_lab.launch.reference.dependence_search import of_comparison
+
+        return of_comparison(self)
+
+    @cached_property
+    def wrong_where(self) -> WrongCondition | None:
+        """The condition on values of the kernel that holds where the first wrong result is wrong, and nowhere else.
+
+        It fits all elements that up to 48 programs store; if the expected result came from a function, it fits for
+        three other orders of the numbers in the inputs, too. None if no condition fits, or if one may fit by chance.
+
+        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr.clamp(max=500) + y_ptr).wrong_where)
+        out_ptr is wrong where x >= 501, and right elsewhere (1,981 of 3,985 elements)
+        """
+        from triton_lab.launch.reference.condition_search import of_comparison
 
         return of_comparison(self)
 

@@ -38,6 +38,10 @@ Expected = Callable[[Numbers], Array]
 """The expected values of the result."""
 
 
+HIGH, LOW = -1, -2
+"""In place of the number of an order: a number far above, or below, all of an input."""
+
+
 @dataclass(frozen=True, eq=False)
 class ReferenceInput:
     """An input of the reference: its ``values`` before the launch; ``address`` is that of the first of them in the
@@ -71,18 +75,32 @@ class ReferenceInput:
         return self.values.dtype.is_floating_point or self.values.dtype.itemsize == 1
 
     def other(self, seed: int) -> torch.Tensor:
-        """Other values: those of the same tensor in another order.
+        """Other values: those of the same tensor in another order; with `HIGH` and `LOW` one far from all of them.
 
-        Where that gives the same number, a float is increased by 1.
+        Where another order gives the same number, a float is increased by 1.
         """
         import torch
 
         flat = self.values.reshape(-1)
+        if seed in (HIGH, LOW):
+            return torch.full_like(self.values, self._far(seed == HIGH))
         moved = flat[torch.randperm(len(flat), generator=torch.Generator().manual_seed(seed))]
         if not flat.dtype.is_floating_point:
             return moved.reshape(self.values.shape)
         moved = torch.where(moved.double() == flat.double(), flat.double() + 1, moved.double()).to(flat.dtype)
         return moved.reshape(self.values.shape)
+
+    def _far(self, high: bool) -> float:
+        """A number far above or below all finite ones; of whole numbers the greatest or the least."""
+        import torch
+
+        dtype = self.values.dtype
+        if not dtype.is_floating_point:
+            bounds = (0, 1) if dtype is torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+            return bounds[high]
+        found = self.values.double()
+        far = min(4 * max(found[found.isfinite()].abs().tolist(), default=0.0) + 1, float(torch.finfo(dtype).max))
+        return far if high else -far
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +161,8 @@ class ChangedInputs:
         except Exception:  # a reference may refuse other numbers
             return None
 
-    def stored(self, changed: Numbers) -> float | None:
-        """Raises CannotReplay."""
+    def memory(self, changed: Numbers) -> Memory:
+        """The launch's memory before it, with other values of some inputs. Raises CannotReplay."""
         snapshot = self.launch.snapshot
         if snapshot is None:
             raise CannotReplay(_("the launch was recorded without the contents of its tensors"))
@@ -152,8 +170,12 @@ class ChangedInputs:
         for one in self.inputs:
             if one.name in changed:
                 _write(memory, one, changed[one.name])
+        return memory
+
+    def stored(self, changed: Numbers) -> float | None:
+        """Raises CannotReplay."""
         try:
-            after = replay(self.launch, memory=memory, strict=True)
+            after = replay(self.launch, memory=self.memory(changed), strict=True)
         except KernelError:
             return None
         return self._number(read(after, self.launch.argument(self.result.name)))

@@ -21,6 +21,8 @@ from triton_lab.launch.comparison.number_formats import unit_roundoff
 from triton_lab.launch.recording.progress_callback import breathe, within
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.reference.changed_inputs import (
+    HIGH,
+    LOW,
     Array,
     ChangedInputs,
     Expected,
@@ -49,7 +51,7 @@ SECONDS = 1.5  # for all of it
 _MOST = 1 << 20  # elements of all tensors: of more, one call of the reference may take all of the time
 _TRIED = 64  # elements behind a value that are changed one by one
 _NUMBERS = 3  # other numbers for the same elements: a maximum does not change with each
-_GROUNDS = 3  # other numbers for all inputs, with which a value must not depend on an element, either
+_GROUNDS = range(100, 106)  # other numbers for all inputs, with which a value must not depend on an element, either
 _ROUNDINGS = 64  # roundings that are no change
 
 
@@ -76,6 +78,18 @@ def wrong_dependence(
 
 def of_comparison(comparison: Comparison) -> Dependence | None:
     """The wrong dependence of a launch that was compared with a function; None if none is known."""
+    first, asked = comparison.first, inputs_of(comparison)
+    if first is None or asked is None:
+        return None
+    inputs, wanted = asked
+    return wrong_dependence(comparison.launch, comparison[first.argument], first, inputs, wanted)
+
+
+def inputs_of(comparison: Comparison) -> tuple[list[ReferenceInput], Expected] | None:
+    """The inputs of the function that a launch was compared with, and what calls it for the first wrong result.
+
+    None if no function says what is wrong, or if a call may take long.
+    """
     launch, first, reference = comparison.launch, comparison.first, comparison.reference
     if reference is None or first is None or comparison.verdict in (EQUAL, NEAR):
         return None
@@ -86,12 +100,12 @@ def of_comparison(comparison: Comparison) -> Dependence | None:
     except CannotReplay:
         return None
     inputs = [ReferenceInput(one.name, held[one.name], one.address, one.strides) for one in tensors(launch)]
-    written = [one.name for one in comparison if one.written]
+    written, name = [one.name for one in comparison if one.written], first.argument
 
     def wanted(changed: Numbers) -> Array:
-        return expected(launch, reference, written, changed).arrays[first.argument]
+        return expected(launch, reference, written, changed).arrays[name]
 
-    return wrong_dependence(launch, comparison[first.argument], first, inputs, wanted)
+    return inputs, wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +170,10 @@ class _Search:
     def _is_general(self, flags: Flags, asked: Asked) -> bool:
         """Whether the side that does not depend on the elements does not with other numbers in all inputs, either.
 
-        A product with zero depends on nothing.
+        A product with zero depends on nothing; a maximum and what is cut off at a bound, only on what is far enough.
         """
         still = self.sides.stored if asked == self._only_reference else self.sides.expected
-        tries = ((seed, ground) for ground in range(1, _GROUNDS + 1) for seed in range(_NUMBERS))
+        tries = ((seed, ground) for ground in _GROUNDS for seed in (HIGH, LOW, 0))
         return not any(self._moves(still, flags, seed, ground) for seed, ground in tries)
 
     def _moves(self, side: Made, flags: Flags, seed: int, ground: int = 0) -> bool | None:
@@ -179,7 +193,7 @@ class _Search:
         for one in self.sides.inputs:
             some = flags.get(one.name)
             if ground:
-                found[one.name] = self.sides.others(-ground, one)
+                found[one.name] = self.sides.others(ground, one)
             if some is not None:
                 own = found.get(one.name, one.values)
                 values = torch.where(torch.from_numpy(some), self.sides.others(seed, one).reshape(-1), own.reshape(-1))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.interpreter.runtime_values import Value, spread
 from triton_lab.ir import Op
 from triton_lab.ir.plan import Function
@@ -57,9 +58,14 @@ class ValueRecord(Watcher):
     def of(cls, probe: Probe) -> ValueRecord:
         """The record of the kernel as it is. Raises what the replay raises."""
         launch = probe.side.launch
-        programs = np.arange(launch.programs) if probe.programs is None else probe.programs
+        return cls.replayed(launch, np.arange(launch.programs) if probe.programs is None else probe.programs)
+
+    @classmethod
+    def replayed(cls, launch: Launch, programs: Array, memory: Memory | None = None) -> ValueRecord:
+        """The record of some programs, run in ``memory``, by default that of the launch. Raises what that raises."""
         record = cls(launch, launch.executable.plan.kernel, programs)
-        replay(launch, programs=probe.programs, observer=record, access_observer=record, strict=True)
+        some = None if len(programs) == launch.programs else programs
+        replay(launch, programs=some, observer=record, access_observer=record, strict=True, memory=memory)
         for number in [one for one, count in record._counts.items() if (count != 1).any()]:
             record.values.pop(number, None)
         return record

@@ -135,7 +135,11 @@ class ValueNames:
 
     def called(self, number: int) -> str:
         """What the user calls a value: its name, its number, or what is written there, if that is short."""
-        return self._written(number)[0] or _("what stands there")
+        return self.written(number) or _("what stands there")
+
+    def written(self, number: int) -> str:
+        """A value as it is written: its name, its number or a short expression; "" if there is none."""
+        return self._written(number)[0]
 
     def _written(self, number: int) -> tuple[str, bool]:
         """A value as it is written, and whether it needs parentheses in a longer expression; "" if that is long."""

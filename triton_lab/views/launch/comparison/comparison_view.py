@@ -115,7 +115,7 @@ class ComparisonView(View):
             first.append(comparison.first.told(comparison.titles))
         if self.tried and comparison.verdict == DIFFERENT:
             first += attempt(self._parting, lambda why: [])
-            first += attempt(self._dependence, lambda why: [])
+            first += attempt(self._inputs, lambda why: [])
         if self.tried and comparison.verdict != EQUAL and not self.cause():
             first.append(CausesView(comparison).title())
         reasons = sorted({one.reason for one in comparison if one.count and one.reason})
@@ -126,10 +126,12 @@ class ComparisonView(View):
         parting = self.comparison.parting
         return [] if parting is None else [_("{title}: see comparison.parting").format(title=parting.title())]
 
-    def _dependence(self) -> list[str]:
-        """An input's element that decides about a wrong one and must not, or does not and must; or none."""
-        found = None if self.cause() else self.comparison.dependence
-        return [] if found is None else [str(found)]
+    def _inputs(self) -> list[str]:
+        """Where a result is wrong, and on which inputs a wrong element depends and must not, if no cause is found."""
+        if self.cause():
+            return []
+        found = (self.comparison.wrong_where, self.comparison.dependence)
+        return [str(one) for one in found if one is not None]
 
     @property
     def tried(self) -> bool:

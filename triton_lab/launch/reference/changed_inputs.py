@@ -83,14 +83,14 @@ class ReferenceInput:
 
         flat = self.values.reshape(-1)
         if seed in (HIGH, LOW):
-            return torch.full_like(self.values, self._far(seed == HIGH))
+            return torch.full_like(self.values, self.far(high=seed == HIGH))
         moved = flat[torch.randperm(len(flat), generator=torch.Generator().manual_seed(seed))]
         if not flat.dtype.is_floating_point:
             return moved.reshape(self.values.shape)
         moved = torch.where(moved.double() == flat.double(), flat.double() + 1, moved.double()).to(flat.dtype)
         return moved.reshape(self.values.shape)
 
-    def _far(self, high: bool) -> float:
+    def far(self, *, high: bool) -> float:
         """A number far above or below all finite ones; of whole numbers the greatest or the least."""
         import torch
 

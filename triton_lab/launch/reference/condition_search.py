@@ -248,7 +248,7 @@ class _Reader:
         return told
 
     def text(self, number: int) -> str:
-        """What a value is called: as it is written, or by the argument that it is loaded from; "" if it is not known."""
+        """What a value is called: as it is written, or by the argument that it is loaded from; "" for neither."""
         behind = self.names.made.get(source(self.names.made, number))
         owners = self.names.owners(behind) if behind is not None and effects.brings_in(behind) else []
         text = self.names.written(number)

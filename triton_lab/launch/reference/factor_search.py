@@ -1,7 +1,7 @@
 """`wrong_factor`: finds an element of an input that a result has times another number than it must.
 
-An element of the input is increased by 1 and by 2. If both sides change by so much, and by twice as much, the change is
-the element's factor. A factor that is an element of another input is told as that.
+An element of the input is increased by 1, and set far above and far below all others. If a side changes by as much for
+each step, that is the element's factor. A factor that is an element of another input is told as that.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _FactorSearch:
             alike = self._alike(other, value)
             if len(alike) != 1:
                 continue
-            again = self._factor(side, one, number, {other.name: _more(other, alike[0], value)})
+            again = self._factor(side, one, number, {other.name: _with(other, alike[0], 2 * value)})
             if again is not None and self._same(2 * value, again):
                 return self.sides.element(other.name, alike[0])
         return None
@@ -80,16 +80,21 @@ class _FactorSearch:
     def _factor(
         self, side: Callable[[Numbers], float | None], one: ReferenceInput, number: int, ground: Numbers
     ) -> float | None:
-        """By how much the element changes if that of the input grows by 1; None if it is not by as much once more."""
+        """By how much the element changes if that of the input grows by 1; None if it is not so for far numbers."""
         breathe()
-        made = [side(ground)]
-        for more in (1.0, 2.0):
-            made.append(side({**ground, one.name: _more(one, number, more)}))
-        if any(each is None or not math.isfinite(each) for each in made):
+        own = float(one.values.reshape(-1)[number])
+        before, after = side(ground), side({**ground, one.name: _with(one, number, own + 1)})
+        if before is None or after is None:
             return None
-        before, first, second = (float(each) for each in made if each is not None)
-        straight = abs((second - first) - (first - before)) <= self._slack(max(abs(first), abs(before), abs(second)))
-        return first - before if straight else None
+        factor = after - before
+        for far in (one.far(high=True), one.far(high=False)):
+            made = side({**ground, one.name: _with(one, number, far)})
+            if made is None or not math.isfinite(made):
+                return None
+            size = max(abs(before), abs(made), abs(factor * far))
+            if not abs(made - before - factor * (far - own)) <= self._slack(size):
+                return None
+        return factor
 
     def _same(self, one: float, other: float) -> bool:
         return abs(one - other) <= self._slack(max(abs(one), abs(other), abs(self.sides.size)))
@@ -98,8 +103,8 @@ class _FactorSearch:
         return (_CLOSE * unit_roundoff(self.sides.result.a.dtype) + _LEAST) * abs(size)
 
 
-def _more(one: ReferenceInput, number: int, more: float) -> torch.Tensor:
-    """The values of an input, one of its elements greater by ``more``."""
+def _with(one: ReferenceInput, number: int, value: float) -> torch.Tensor:
+    """The values of an input, one of its elements another one."""
     values = one.values.clone().contiguous().reshape(-1)
-    values[number] += more
+    values[number] = value
     return values.reshape(one.values.shape)

@@ -21,7 +21,7 @@ from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments
-from triton_lab.launch.comparison.mutations.ir_query import at_first, split_at_lines
+from triton_lab.launch.comparison.mutations.ir_query import split_at_lines
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
@@ -155,8 +155,7 @@ class Search:
             if len(apart) > _NAMED:
                 # Too many for all to be named: what is nearest to the results comes first.
                 apart.sort(key=self._nearness, reverse=True)
-            best, *rivals = (replace(one, name=at_first(one.name)) for one in apart)
-            best = replace(best, rivals=tuple(rivals))
+            best = replace(apart[0], rivals=tuple(apart[1:]))
         doubtful = [done for switch, done in self.found if switch.unusual and not first.unusual]
         return [best, *doubtful[:1]]
 

@@ -16,7 +16,7 @@ import triton_lab as lab
 from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.slips import randn
 from triton_lab.launch.comparison.experiment_results import Causes
-from triton_lab.launch.comparison.mutations.ir_query import at_first, split_at_lines
+from triton_lab.launch.comparison.mutations.ir_query import split_at_lines
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.launch import Launch
 
@@ -82,7 +82,6 @@ def test_what_is_wrong_in_one_of_two_calls_is_told_at_the_call() -> None:
 def test_lines_are_found_at_the_end_of_a_title(ending: str) -> None:
     numbers = list(map(int, re.findall(r"\d", ending)))
     assert split_at_lines(f"f(x (line 2)){ending}") == ("f(x (line 2))", numbers)
-    assert at_first(f"f{ending}") == ("f (line 3)" if "lines" in ending else f"f{ending}")
 
 
 @triton.jit

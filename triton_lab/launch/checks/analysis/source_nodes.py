@@ -55,3 +55,15 @@ def nodes_of(source: str) -> tuple[ast.AST, ...]:
         return tuple(ast.walk(ast.parse(textwrap.dedent(source))))
     except SyntaxError:
         return ()
+
+
+def further_names(source: str) -> list[tuple[str, str, int]]:
+    """``new = old`` in a kernel's dedented source: both names, and the line, which computes nothing."""
+    found = []
+    for node in nodes_of(source):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=new)], value=ast.Name(id=old)):
+                found.append((new, old, node.lineno))
+            case _:
+                pass
+    return found

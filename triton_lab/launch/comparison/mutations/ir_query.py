@@ -69,13 +69,6 @@ def split_at_lines(title: str) -> tuple[str, list[int]]:
     return title, []
 
 
-def at_first(title: str) -> str:
-    """A title with the first of its lines; one of a helper keeps the line of the call."""
-    said, lines = split_at_lines(title)
-    called = len(lines) > 1 and title == said + _called().format(line=lines[0], call=lines[1])
-    return title if called else said + on_lines(lines[:1])
-
-
 def ops_of(launch: Launch, *names: str) -> list[Op]:
     return [op for op in launch.executable.plan.walk() if op.name in names]
 

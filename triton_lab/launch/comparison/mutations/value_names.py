@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from triton_lab.backend.source.kernel_source import is_tritons
 from triton_lab.ir import Op, Type, effects, traits
 from triton_lab.ir.plan import Function
 from triton_lab.ir.traits import Kind
+from triton_lab.launch.checks.analysis.source_nodes import further_names, nodes_of
 from triton_lab.launch.comparison.mutations.ir_query import (
     constant,
     lines_of,
@@ -118,7 +120,31 @@ class ValueNames:
                     names[number] = names.get(argument) or names.get(last_one) or names.get(number, "")
             if op.name in traits.FOLDS:
                 names |= self.parameters(op)
+        for number, op in self.made.items():
+            names[number] = self._first_name(names.get(number, ""), op)
         return {number: name for number, name in names.items() if name and not re.fullmatch(r"arg\d+", name)}
+
+    def _first_name(self, name: str, maker: Op) -> str:
+        """The name that a value got where it was made, if ``name`` is one that a later ``name = first`` gave it."""
+        line = self.line(maker)
+        if line is None or line.call is not None:
+            return name
+        for new, old, at in further_names(self.launch.source):
+            before = [one for one in self.assigned.get(old, ()) if one <= line.line]
+            if new == name and before and max(before) == line.line < at + self.launch.first_line - 1:
+                return old
+        return name
+
+    @cached_property
+    def enclosing(self) -> Mapping[int, Op]:
+        """The operation that each one stands in, by the index of the inner one."""
+        return {
+            one.index: op
+            for op in self.function.walk()
+            for region in op.regions
+            for block in region.blocks
+            for one in block.ops
+        }
 
     @cached_property
     def users(self) -> Mapping[int, Sequence[tuple[Op, int]]]:
@@ -195,6 +221,9 @@ class ValueNames:
         number, line = op.operands[position], self.line(op)
         if line is not None and line.call is not None:
             return self.where(op)
+        inner = self._line_in_call(op, number)
+        if inner is not None:
+            return on_lines([inner])
         while number not in self.names and number in self.made and source(self.made, number) != number:
             if len(self.users[number]) > 1:
                 break
@@ -207,3 +236,23 @@ class ValueNames:
         if len(self.users[number]) == 1 and before and line is not None:
             return on_lines([max(before), line.line])
         return self.where_given(op, position)
+
+    def _line_in_call(self, op: Op, number: int) -> int | None:
+        """The line on which an address names a value, if the operation stands where a call of several lines begins.
+
+        None if the call is of one line, or names the value on none or on several.
+        """
+        line, name = self.line(op), self.names.get(source(self.made, number))
+        if op.name != "tt.addptr" or line is None:
+            return None
+        above = self.launch.first_line - 1
+        for call in nodes_of(self.launch.source):
+            if isinstance(call, ast.Call) and call.args and above + call.lineno == line.line != above + _end(call):
+                named = (one for one in ast.walk(call.args[0]) if isinstance(one, ast.Name) and one.id == name)
+                found = {above + one.lineno for one in named}
+                return found.pop() if len(found) == 1 else None
+        return None
+
+
+def _end(node: ast.expr) -> int:
+    return node.end_lineno or node.lineno

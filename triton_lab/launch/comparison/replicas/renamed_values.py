@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from triton_lab.ir import Op
-from triton_lab.launch.checks.analysis.source_nodes import nodes_of
+from triton_lab.launch.checks.analysis.source_nodes import further_names, nodes_of
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 
 Use = tuple[Op, int]
+_AROUND = (ast.For, ast.While, ast.If)
 
 
 def renamed(scope: KernelScope) -> Iterator[tuple[int, Sequence[Use], int]]:
@@ -26,16 +27,33 @@ def renamed(scope: KernelScope) -> Iterator[tuple[int, Sequence[Use], int]]:
     names = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     for name in sorted(names, key=lambda one: (one.lineno, one.col_offset)):
         loaded[above + name.lineno].append(name.id)
-    for node in nodes:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=new)], value=ast.Name(id=old)):
-                line = above + node.lineno
-                for number, uses in _uses_of(scope, (old, new)).items():
-                    under = list(_under(scope, uses, loaded, (old, new), line))
-                    if under and _is_made_before(scope, number, line):
-                        yield number, under, line
-            case _:
-                pass
+    for new, old, at in further_names(launch.source):
+        line = above + at
+        heads = {above + one.lineno for one in nodes if isinstance(one, _AROUND) and at in _lines_of(one)}
+        for number, uses in _uses_of(scope, (old, new)).items():
+            left = [use for use in scope.users[number] if _leaves_as(scope, use, new, heads)]
+            under = [*_under(scope, uses, loaded, (old, new), line), *left]
+            if under and _is_made_before(scope, number, line):
+                yield number, under, line
+
+
+def _lines_of(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _leaves_as(scope: KernelScope, use: Use, name: str, heads: Collection[int]) -> bool:
+    """Whether a loop or a condition that begins on one of the lines ``heads`` hands a value on as ``name``."""
+    op, k = use
+    line = scope.line(op)
+    if line is None or line.line not in heads:
+        return False
+    if op.name == "arith.select":
+        return k > 0 and scope.names.get(op.results[0]) == name
+    outer = scope.enclosing.get(op.index)
+    if op.name != "scf.yield" or outer is None:
+        return False
+    values = outer.regions[0].blocks[0].arguments[1:] if outer.name == "scf.for" else outer.results
+    return len(values) == len(op.operands) and scope.names.get(values[k]) == name
 
 
 def _uses_of(scope: KernelScope, names: Sequence[str]) -> dict[int, list[Use]]:

@@ -221,7 +221,8 @@ def where(scope: KernelScope, place: ReplacedPlace) -> str:
     if place.line is not None:
         return on_lines([place.line])
     if not place.uses:
-        return scope.where(place.op)
+        users = scope.users[place.number]
+        return scope.where_taken(*users[0]) if len(users) == 1 else scope.where(place.op)
     (op, k), *others = place.uses
     if not others:
         return scope.where_taken(op, k)

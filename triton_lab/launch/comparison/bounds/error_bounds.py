@@ -32,9 +32,9 @@ def bounds(
     """The `Bound` of each element of each tensor of ``launch``, in float64, infinite where it is not known.
 
     With ``same``, the bounds are between two runs of this kernel; otherwise to what other roundings of the same
-    operations give. See `rounding_rules`. ``executable`` may replace the launch's own. With ``only``, the two runs
-    differ only in the operations with these names, and only those add errors. Raises CannotReplay, also if it takes
-    longer than ``seconds``.
+    operations give, a loop's sum added in any order. See `rounding_rules`. ``executable`` may replace the launch's own.
+    With ``only``, the two runs differ only in the operations with these names, and only those add errors. Raises
+    CannotReplay, also if it takes longer than ``seconds``.
     """
     found, reason = bounds_so_far(launch, same, executable, only, seconds)
     if reason:

@@ -40,7 +40,8 @@ class FloatStep:
     ``bounds`` are those of the operands, None for exact ones. ``fused`` are the positions of products that a GPU may
     fuse with this addition, and how far these are from the exact ones, if that is known. ``varies``: whether targets
     round it differently, even if its operands are equal.
-    ``widens``: whether it is a cast that loses nothing.
+    ``widens``: whether it is a cast that loses nothing. ``summed``: whether it adds to a sum of more than two terms,
+    which may be added in another order.
     """
 
     op: Op
@@ -50,6 +51,7 @@ class FloatStep:
     fused: Mapping[int, Array | None] = field(default_factory=dict)
     varies: bool = False
     widens: bool = False
+    summed: bool = False
 
     @cached_property
     def given(self) -> Sequence[Array]:
@@ -104,7 +106,9 @@ def of_float(step: FloatStep, same: bool) -> Bound | None:
     if step.exact and name in EXACT:
         return None
     if step.exact and not step.fused and not step.varies:
-        return None if same else _rounded_once(step)
+        if same:
+            return None
+        return Bound.around(2 * unit_roundoff(step.raw.dtype) * _size(step)) if step.summed else _rounded_once(step)
     return _propagated(step, same)
 
 
@@ -120,7 +124,7 @@ def _propagated(step: FloatStep, same: bool) -> Bound:
             power += least + tiny
             return Bound.around(power, kinds(step.known))
     plain = not step.fused and not step.varies and step.raw.dtype.itemsize >= 4
-    size = rounding_rules.magnitude(step.raw if plain else step.result)
+    size = _size(step) if step.summed else rounding_rules.magnitude(step.raw if plain else step.result)
     fresh = _fresh(step, size, u, tiny)
     inherited = np.zeros(1) if step.exact else _inherited(step, [one.size for one in step.known])
     total = np.asarray(np.multiply(size, rate, dtype=np.float64))
@@ -140,8 +144,16 @@ def _propagated(step: FloatStep, same: bool) -> Bound:
         return Bound.around(rounding_rules.known(total), kinds(step.known))
     if same:
         return Bound.around(rounding_rules.known(np.where(quiet, 0.0, total)), kinds(step.known))
+    if step.summed:
+        return Bound.around(rounding_rules.known(total), kinds(step.known))
     found = Bound.around(rounding_rules.known(total), kinds(step.known))
     return (_rounded_once(step) or NOTHING).where(quiet, found)
+
+
+def _size(step: FloatStep) -> Array:
+    """The size of the largest number that an addition has to do with: of its operands and its result."""
+    sizes = [rounding_rules.magnitude(one) for one in (*step.given, step.result)]
+    return np.asarray(np.maximum(np.maximum(sizes[0], sizes[1]), sizes[-1]))
 
 
 def _fresh(step: FloatStep, size: Array, u: float, tiny: float) -> Array | None:

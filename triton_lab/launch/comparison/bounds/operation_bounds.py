@@ -14,6 +14,8 @@ from triton_lab.interpreter.op_registry import REGISTRY
 from triton_lab.interpreter.ops.dot_scaled import scaled_factors
 from triton_lab.interpreter.runtime_values import Descriptor, Value, elements, spread
 from triton_lab.ir import Op, Plan, Type, traits
+from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.dataflow import Value as PlanValue
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.bounds import rounding_rules
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound, alone
@@ -47,6 +49,7 @@ class OperationBounds:
         # How far products that may be fused are from the exact ones, and the operations that give them.
         self._products: Marks[int] = Marks(np.float64)
         self._makers: set[int] = set()
+        self._summed = set() if same else _of_several_terms(plan)
         for function in plan.functions.values():
             made = {number: op for op in function.walk() for number in op.results}
             for op in function.walk():
@@ -132,7 +135,7 @@ class OperationBounds:
             widens = op.name == "arith.extf" or (
                 op.name == "tt.fp_to_fp" and raw.dtype.itemsize > arrays[0].dtype.itemsize
             )
-            step = FloatStep(op, arrays, near, raw, fused, varies, widens)
+            step = FloatStep(op, arrays, near, raw, fused, varies, widens, op.index in self._summed)
             return of_float(step, self._same or self._only is not None)
 
     def _off(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, rank: int) -> Array | None:
@@ -272,3 +275,26 @@ def widened(one: Bound, rank: int) -> Bound:
 def _narrow(array: Array) -> Array:
     """The numbers in float32 where that holds all of them, else in float64."""
     return array.astype(np.float32, copy=False) if is_float(array.dtype) and array.dtype.itemsize <= 4 else wide(array)
+
+
+def _of_several_terms(plan: Plan) -> set[int]:
+    """The additions, by index, with which a loop sums up; an unrolled one has each addition several times."""
+    flow, found = Flow.of(plan), set[int]()
+    for value, op in flow.maker.items():
+        if op.name not in ADDS:
+            continue
+        for number in op.operands:
+            one = PlanValue(value.function, number)
+            before = flow.maker.get(one)
+            if before is None:  # a loop hands it on
+                makers = [maker for each in flow.feeds.get(one, ()) if (maker := flow.maker.get(each)) is not None]
+            else:
+                makers = [before] if op.location is not None and _place(before) == _place(op) else []
+            earlier = {maker.index for maker in makers if maker.name in ADDS}
+            if earlier:
+                found |= {op.index, *earlier}
+    return found
+
+
+def _place(op: Op) -> tuple[object, ...]:
+    return () if op.location is None else (op.location.file, op.location.line, op.location.column)

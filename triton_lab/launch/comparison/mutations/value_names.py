@@ -214,7 +214,8 @@ class ValueNames:
             before = [each for each in self.assigned.get(name, ()) if each < line.line]
             if before:
                 return on_lines([max(before), *(one.line for one in map(self.line, others) if one is not None)])
-        return lines_of(self.launch, op, *others)
+        inner = None if others else self._line_in_call(op, op.operands[position])
+        return lines_of(self.launch, op, *others) if inner is None else on_lines([inner])
 
     def where_taken(self, op: Op, position: int) -> str:
         """The line that takes an operand; and the one where that gets its name, if it gets it for this use alone."""
@@ -238,18 +239,19 @@ class ValueNames:
         return self.where_given(op, position)
 
     def _line_in_call(self, op: Op, number: int) -> int | None:
-        """The line on which an address names a value, if the operation stands where a call of several lines begins.
+        """The line on which a value is named, if the operation stands where a call of several lines begins.
 
-        None if the call is of one line, or names the value on none or on several.
+        All that such a call is given stands there. None if the value is named on no line of the call, or on several.
         """
         line, name = self.line(op), self.names.get(source(self.made, number))
-        if op.name != "tt.addptr" or line is None:
+        if line is None or line.call is not None or name is None:
             return None
         above = self.launch.first_line - 1
         for call in nodes_of(self.launch.source):
-            if isinstance(call, ast.Call) and call.args and above + call.lineno == line.line != above + _end(call):
-                named = (one for one in ast.walk(call.args[0]) if isinstance(one, ast.Name) and one.id == name)
-                found = {above + one.lineno for one in named}
+            if isinstance(call, ast.Call) and above + call.lineno == line.line != above + _end(call):
+                parts = call.args[:1] if op.name == "tt.addptr" else [*call.args, *call.keywords]
+                nodes = (one for part in parts for one in ast.walk(part))
+                found = {above + one.lineno for one in nodes if isinstance(one, ast.Name) and one.id == name}
                 return found.pop() if len(found) == 1 else None
         return None
 

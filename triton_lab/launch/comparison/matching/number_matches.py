@@ -6,6 +6,7 @@ that has exactly these numbers becomes an experiment; nothing is named that a ru
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -21,6 +22,7 @@ from triton_lab.launch.comparison.matching.element_lookup import loaded, moved_s
 from triton_lab.launch.comparison.matching.scope_terms import ScopeTerm, ScopeTerms, functions, pairs
 from triton_lab.launch.comparison.matching.value_record import ValueRecord
 from triton_lab.launch.comparison.matching.wanted_values import Solver, ValuePlace, Wanted, places
+from triton_lab.launch.comparison.mutations.ir_query import constant
 from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
@@ -113,10 +115,14 @@ class _Matches:
             return aims
 
     def constants(self) -> Iterator[Switch]:
-        """A factor or a term that is one number and follows from the launch, or a factor that is a power of two."""
+        """A factor, a divisor or a term that is one number and follows from the launch or stands in the kernel.
+
+        Or a factor that is a power of two.
+        """
         named = {value: name for name, value in numbers(self.scope.launch).items()}
-        scaled, _divided, added, *_others = self.aims()
-        for aim in (scaled, added):
+        named = {**{each: f"{each:g}" for each in self._written}, **named}
+        scaled, divided, added, *_others = self.aims()
+        for aim in (scaled, divided, added):
             counts = np.isfinite(aim.numbers) & (aim.error < _CLOSE * np.abs(aim.numbers) + 1e-30)
             if counts.sum() < _LANES or (~np.isfinite(aim.numbers)).sum() > counts.sum():
                 continue
@@ -124,12 +130,12 @@ class _Matches:
             there = np.abs(aim.numbers - middle) <= 2e-5 * abs(middle) + 2 * aim.error
             if not middle or np.mean(there[counts]) < _AGREE:
                 continue
-            factor = aim is scaled
+            factor = aim is not added
             if abs(middle - 1) < 1e-3 and factor:
                 continue
             close = [value for value in named if abs(value - middle) <= 1e-4 * abs(middle)]
-            told = named_factor(middle, self.scope.launch, 1e-4, ratios=False) if factor else ""
-            round = [each for each in _ROUND if abs(each - middle) <= 1e-4 * abs(middle)] if factor else []
+            told = named_factor(middle, self.scope.launch, 1e-4, ratios=False) if aim is scaled else ""
+            round = [each for each in _ROUND if abs(each - middle) <= 1e-4 * abs(middle)] if aim is scaled else []
             if not close and not told and not round:
                 continue  # any other number would explain too much
             best = [*close, *round, middle][0]
@@ -137,6 +143,12 @@ class _Matches:
             number = _constant(best)
             cost = 1 if best in named else 2
             yield self._switch(aim, ScopeTerm(name, aim.numbers, number, bare=True, cost=cost))
+
+    @property
+    def _written(self) -> set[float]:
+        """The numbers that stand in the kernel, but for 0 and 1."""
+        held = (constant(self.scope.made, number) for number in self.scope.made)
+        return {float(one) for one in held if one is not None and one not in (0, 1) and math.isfinite(one)}
 
     def simple(self) -> Iterator[Switch]:
         """With a value in scope."""

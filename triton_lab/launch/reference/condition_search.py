@@ -47,7 +47,7 @@ _ROUNDINGS = 1024  # of the greatest number: a greater error is one; others of s
 
 @dataclass(frozen=True, eq=False)
 class LaneSample:
-    """One run of a kernel: ``launch`` in ``memory``, by default its own, and who is wrong in its result ``argument``.
+    """One run of a kernel: ``launch`` in ``memory``, by default its own, and what is wrong in its result ``argument``.
 
     ``wrong`` are the elements of the launch's own run that are, row-major: of programs that store these some are taken.
     """
@@ -78,7 +78,8 @@ def wrong_condition(samples: Iterable[LaneSample]) -> WrongCondition | None:
             return None
     terms = [ConditionTerm(one.text, each, one.price) for one, each in _in_all([one.terms for one in taken])]
     others = [LaneCondition(one.text, each, one.price) for one, each in _in_all([one.others for one in taken])]
-    return fitted(taken[0].argument, terms, others, np.concatenate([one.wrong for one in taken])) if taken else None
+    wrong = np.concatenate([one.wrong for one in taken]) if taken else np.zeros(0, np.bool_)
+    return fitted(taken[0].argument, terms, others, wrong, len(taken)) if taken else None
 
 
 def _in_all(samples: Sequence[Mapping[str, _Held]]) -> Iterator[tuple[_Held, Array]]:

@@ -30,20 +30,22 @@ _DIGITS = 6  # significant digits of a bound
 class WrongCondition:
     """Of the elements of ``argument`` that were looked at, the ``wrong`` ones are those where all ``conditions`` hold.
 
-    ``right`` says how many others there are.
+    ``right`` says how many others there are, in all ``runs`` together: the launch's, and those with other inputs.
     """
 
     argument: str
     conditions: tuple[str, ...]
     wrong: int
     right: int
+    runs: int
 
     def __str__(self) -> str:
-        return _("{name} is wrong where {condition}, and right elsewhere ({wrong} of {elements})").format(
+        return _("{name} is wrong where {condition}, and right elsewhere ({wrong} of {elements} in {runs})").format(
             name=self.argument,
             condition=_(" and ").join(self.conditions),
             wrong=messages.number(self.wrong),
             elements=messages.count(self.wrong + self.right, "element"),
+            runs=messages.count(self.runs, "run"),
         )
 
 
@@ -66,11 +68,12 @@ class ConditionTerm:
 
 
 def fitted(
-    argument: str, terms: Sequence[ConditionTerm], others: Sequence[LaneCondition], wrong: Flags
+    argument: str, terms: Sequence[ConditionTerm], others: Sequence[LaneCondition], wrong: Flags, runs: int = 1
 ) -> WrongCondition | None:
     """The simplest condition that holds at the ``wrong`` lanes and at no others; None if none fits, or by chance.
 
-    ``terms`` are values at the same lanes, and ``others`` conditions beside those that these values decide.
+    ``terms`` are values at the same lanes, of so many ``runs`` one after the other, and ``others`` conditions beside
+    those that these values decide.
     """
     count, size = int(np.count_nonzero(wrong)), len(wrong)
     if not 0 < count < size:
@@ -92,7 +95,7 @@ def fitted(
     if not fitting or math.log2(choices) + _BITS > _ways(size, count):
         return None
     found = min(fitting, key=lambda one: one[0])[1]
-    return WrongCondition(argument, tuple(one.text for one in found), count, size - count)
+    return WrongCondition(argument, tuple(one.text for one in found), count, size - count, runs)
 
 
 def _apart(conditions: Sequence[LaneCondition]) -> list[LaneCondition]:

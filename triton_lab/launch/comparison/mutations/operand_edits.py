@@ -104,13 +104,17 @@ class OperandEdits(KernelScope):
                     yield switch_of(title, _("a wrong value"), op, edit, cost=2)
 
     def swapped(self) -> Iterator[Switch]:
-        """Two values of one type that stand on a line, each in the place of the other."""
+        """Two values of one type that stand on a line or are coordinates of a tile, each in the place of the other."""
         lines: dict[int, list[tuple[Op, int]]] = {}
+        tiles: dict[int, list[tuple[Op, int]]] = {}
         for op, k in self.uses():
             line = self.launch.lines.get(op.index)
             if line is not None and op.operands[k] in self.names:
                 lines.setdefault(line.line, []).append((op, k))
-        for places in lines.values():
+                if effects.is_access(op):
+                    tiles.setdefault(op.index, []).append((op, k))
+        apart = [places for places in tiles.values() if places not in lines.values()]
+        for places in (*lines.values(), *apart):
             values = list(dict.fromkeys(op.operands[k] for op, k in places))
             for one, two in combinations(values, 2):
                 if self.type(one) != self.type(two):

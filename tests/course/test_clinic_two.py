@@ -19,7 +19,7 @@ class Wrong(NamedTuple):
     """``old``, which the answer to ``exercise`` has once, becomes ``new``: ``fault`` is left, or is made.
 
     ``on`` is the shape of the first argument in the case that fails; ``why`` is a part of the message, or the kind of a
-    finding. It is "" where the case is all that the check knows.
+    finding, or two where the fastest configuration decides. It is "" where the case is all that the check knows.
     """
 
     exercise: str
@@ -73,7 +73,7 @@ WRONG = [
     Wrong("scaled_product", "the index", SCALE, SCALE.replace("j", "i"), (20, 40), "at [0, 16]"),
     Wrong("scaled_product", "the axis", SCALE, SCALE.replace("[None, :]", "[:, None]"), (16, 16), "at [0, 1]"),
     Wrong("decay", "the trials", RESTORED, "", (3, 64), "tuned-in-place"),
-    Wrong("decay", "the strides", AT, "x_ptr + row * columns + j", (5, 40), "assumed-contiguous"),
+    Wrong("decay", "the strides", AT, "x_ptr + row * columns + j", (5, 40), "assumed-contiguous or outside-view"),
     Wrong("decay", "no autotuner", ', triton.Config({"BLOCK": 128})]', "]", (3, 64), "the autotuner had no choice"),
 ]
 
@@ -87,4 +87,5 @@ def test_what_is_left_of_the_faults_is_told(wrong: Wrong) -> None:
         fault = exercise(wrong.exercise).judge(defined(text.replace(wrong.old, wrong.new), wrong.exercise))
     assert fault is not None and f" {wrong.on} " in fault.on
     assert fault.launch is not None
-    assert wrong.why in fault.message or wrong.why in [one.kind for one in fault.launch.findings]
+    kinds = {one.kind for one in fault.launch.findings}
+    assert any(why in fault.message or why in kinds for why in wrong.why.split(" or "))

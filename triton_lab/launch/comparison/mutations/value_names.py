@@ -120,16 +120,17 @@ class ValueNames:
                     names[number] = names.get(argument) or names.get(last_one) or names.get(number, "")
             if op.name in traits.FOLDS:
                 names |= self.parameters(op)
-        for number, op in self.made.items():
-            names[number] = self._first_name(names.get(number, ""), op)
+        further = further_names(self.launch.source)
+        for number, op in self.made.items() if further else ():
+            names[number] = self._first_name(names.get(number, ""), op, further)
         return {number: name for number, name in names.items() if name and not re.fullmatch(r"arg\d+", name)}
 
-    def _first_name(self, name: str, maker: Op) -> str:
+    def _first_name(self, name: str, maker: Op, further: Sequence[tuple[str, str, int]]) -> str:
         """The name that a value got where it was made, if ``name`` is one that a later ``name = first`` gave it."""
         line = self.line(maker)
         if line is None or line.call is not None:
             return name
-        for new, old, at in further_names(self.launch.source):
+        for new, old, at in further:
             before = [one for one in self.assigned.get(old, ()) if one <= line.line]
             if new == name and before and max(before) == line.line < at + self.launch.first_line - 1:
                 return old
@@ -244,17 +245,19 @@ class ValueNames:
         All that such a call is given stands there. None if the value is named on no line of the call, or on several.
         """
         line, name = self.line(op), self.names.get(source(self.made, number))
-        if line is None or line.call is not None or name is None:
+        call = None if line is None or line.call is not None else self._long_calls.get(line.line)
+        if call is None or name is None:
             return None
-        above = self.launch.first_line - 1
-        for call in nodes_of(self.launch.source):
-            if isinstance(call, ast.Call) and above + call.lineno == line.line != above + _end(call):
-                parts = call.args[:1] if op.name == "tt.addptr" else [*call.args, *call.keywords]
-                nodes = (one for part in parts for one in ast.walk(part))
-                found = {above + one.lineno for one in nodes if isinstance(one, ast.Name) and one.id == name}
-                return found.pop() if len(found) == 1 else None
-        return None
+        parts = call.args[:1] if op.name == "tt.addptr" else [*call.args, *call.keywords]
+        nodes = (one for part in parts for one in ast.walk(part))
+        found = {one.lineno for one in nodes if isinstance(one, ast.Name) and one.id == name}
+        return self.launch.first_line - 1 + found.pop() if len(found) == 1 else None
 
-
-def _end(node: ast.expr) -> int:
-    return node.end_lineno or node.lineno
+    @cached_property
+    def _long_calls(self) -> Mapping[int, ast.Call]:
+        """The outermost calls that stand on several lines, by the first of these."""
+        found: dict[int, ast.Call] = {}
+        for node in nodes_of(self.launch.source):
+            if isinstance(node, ast.Call) and node.end_lineno not in (None, node.lineno):
+                found.setdefault(self.launch.first_line - 1 + node.lineno, node)
+        return found

@@ -117,6 +117,7 @@ def test_odd_whole_numbers_are_told() -> None:
 
     found = lab.compare(launch, half).wrong_where
     assert found is not None and found.conditions == ("a is odd", "b is odd")
+    assert found.wrong + found.right == 4 * 99  # an error of 1 is one, however great the number
 
 
 def test_indices_are_told_without_a_function_too() -> None:

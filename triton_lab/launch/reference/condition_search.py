@@ -136,14 +136,16 @@ def is_close(found: Array, wanted: Array) -> Array:
 
 def _beside(wanted: Array, one: Compared) -> Judged:
     """Judges by what a reference makes of other inputs."""
-    finite = wide(wanted)[np.isfinite(wide(wanted))]
-    rounding = unit_roundoff(one.a.dtype) * float(np.max(np.abs(finite), initial=0.0)) if is_float(one.a.dtype) else 0.0
+    numbers = wide(wanted)
+    exact = not is_float(one.a.dtype)
+    greatest = float(np.max(np.abs(numbers), initial=0.0, where=np.isfinite(numbers)))
+    far = 0.0 if exact else _ROUNDINGS * unit_roundoff(one.a.dtype) * greatest
 
     def judged(elements: Array, stored: Array) -> tuple[Array, Array]:
-        there, found = wide(wanted[elements]), wide(stored.astype(one.a.dtype))
+        there, found = numbers[elements], wide(stored.astype(one.a.dtype))
         with np.errstate(invalid="ignore"):
-            wrong = ~(np.abs(found - there) <= _ROUNDINGS * rounding)
-        right = is_close(found, there)
+            wrong = ~(np.abs(found - there) <= far)
+        right = found == there if exact else is_close(found, there)
         return wrong & ~right, right & ~wrong
 
     return judged

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from triton_lab.interpreter.bound_code import Routine, compile_plan, waits
-from triton_lab.interpreter.memory_regions import MemoryRegion
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.ir import Plan, effects
 from triton_lab.ir.provenance import Roots, pointer_roots
 from triton_lab.ir.spin_wait import waiting_loops
+
+Region = TypeVar("Region")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,13 +32,13 @@ class Executable:
     updates: bool
     kept: dict[str, Any] = field(default_factory=dict)
 
-    def reach(self, owners: Sequence[frozenset[MemoryRegion] | None]) -> dict[int, frozenset[MemoryRegion] | None]:
+    def reach(self, owners: Sequence[frozenset[Region] | None]) -> dict[int, frozenset[Region] | None]:
         """The regions that each access may touch: those of the arguments its pointer can come from.
 
-        ``owners`` has the regions of each of the kernel's arguments, or None for an address of unknown memory. None in
-        the result means anywhere.
+        ``owners`` has the regions (or what names them) of each of the kernel's arguments, or None for an address of
+        unknown memory. None in the result means anywhere.
         """
-        result: dict[int, frozenset[MemoryRegion] | None] = {}
+        result: dict[int, frozenset[Region] | None] = {}
         for op, roots in self.roots.items():
             reached = [None] if roots is None else [owners[k] for k in roots]
             known = [regions for regions in reached if regions is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,6 +71,14 @@ class SavedRegion:
             for low, high in zip((where.start - self.start).tolist(), (where.stop - self.start).tolist(), strict=True):
                 data[max(low, 0) : max(high, 0)] = byte
         data.flags.writeable = self.writable
+        return MemoryRegion(self.start, data, self.verified)
+
+    def region_for(self, read: bool, written: bool) -> MemoryRegion:
+        """A region for a replay that reads it, writes it, both or neither: it copies only what it must."""
+        if read and written:
+            return self.region()
+        data = np.empty(len(self.data), np.uint8) if written else self.data.view()
+        data.flags.writeable = written and self.writable
         return MemoryRegion(self.start, data, self.verified)
 
 
@@ -157,6 +165,14 @@ class Snapshot:
         if self.missing:
             raise CannotReplay(self.missing)
         return Memory([held.region(instead) for held in self.regions])
+
+    def scratch(self, read: Set[int], written: Set[int]) -> Memory:
+        """A new memory for a replay of which the memory is not looked at afterwards, and that touches only the regions
+        at these addresses. Regions that are only read are shared; those that are only written begin as anything."""
+        self.reads += 1
+        if self.missing:
+            raise CannotReplay(self.missing)
+        return Memory([held.region_for(held.start in read, held.start in written) for held in self.regions])
 
 
 def take(

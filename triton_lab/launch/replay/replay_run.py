@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from triton_lab.interpreter.kernel_errors import KernelError, StepLimit
 from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.interpreter.runtime_values import Value, take
-from triton_lab.ir import Op
+from triton_lab.ir import Op, effects
 from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import LATE, TookTooLong, breathe, is_late, within
@@ -149,6 +149,24 @@ def replay(
         if strict or launch.error is None:
             raise
     return memory
+
+
+def scratch(launch: Recorded) -> Memory:
+    """Memory to run the launch's own kernel in again, if only observers look at the run. Raises CannotReplay.
+
+    What the kernel only reads is not copied.
+    """
+    snapshot = launch.snapshot
+    assert snapshot is not None
+    everywhere = frozenset(held.start for held in snapshot.regions)
+    starts = [None if own is None else frozenset(own) for own in snapshot.owners]
+    reach = launch.executable.reach(starts)
+    ops = [op for op in launch.executable.plan.walk() if op.index in reach]
+
+    def of(does: Callable[[Op], bool]) -> frozenset[int]:
+        return frozenset().union(*(everywhere if (own := reach[op.index]) is None else own for op in ops if does(op)))
+
+    return snapshot.scratch(of(effects.reads), of(effects.writes))
 
 
 def _between_batches(done: int, total: int) -> None:

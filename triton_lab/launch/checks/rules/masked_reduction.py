@@ -35,7 +35,7 @@ from triton_lab.launch.propagation.masked_lane_marks import MaskedTerms
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.tape import block_shape, brought
 from triton_lab.launch.recording.watcher import Watcher
-from triton_lab.launch.replay.replay_run import replay
+from triton_lab.launch.replay.replay_run import replay, scratch
 from triton_lab.localization import N_, _, translated
 
 Array = NDArray[Any]
@@ -84,7 +84,7 @@ class MaskedReductionRule(Rule):
             return
         terms, stored = MaskedTerms(launch), _Stores()
         both = together([terms, stored])
-        replay(launch, observer=both, access_observer=both, programs=programs)
+        replay(launch, observer=both, access_observer=both, programs=programs, memory=scratch(launch))
         for index in sorted({index for index, _unused in terms.off}):
             yield from _told(evidence, terms, stored, evidence.ops[index], programs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,21 +96,51 @@ _CHOICE = 2  # what it costs to write `tl.where(mask, ..., ...)` around a value
 
 
 def left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Switch]:
-    """Switches for reductions of blocks of a load's shape, without the lanes that its mask turns off."""
+    """Switches for reductions of blocks of a load's shape, without the lanes that its mask turns off.
+
+    What several reductions take is also chosen once, where it gets its name.
+    """
     flow = Flow.of(launch.executable.plan)
     reductions = [op for op in ops_of(launch, "tt.reduce") if len(op.operands) == 1]
     taken = {op.index: behind(flow, [(op, op.operands[0])]) for op in reductions}
+    cause = _("masked-off lanes that take part in a reduction")
     for load, _unused in masked:
         value, shape = Value(flow.function_of[load.index], load.results[0]), shape_of(launch, load)
         fed = [op for op in reductions if value in taken[op.index] and shape_of(launch, op) == shape]
         for group in [[op] for op in fed] + ([fed] if len(fed) > 1 else []):
-            name = _("lanes masked off{lines_of} left out{lines_of_2}").format(
-                lines_of=lines_of(launch, _last_before(launch, load, group[0])), lines_of_2=lines_of(launch, *group)
-            )
-            cause = _("masked-off lanes that take part in a reduction")
             edits = _without(launch, load, group)
             if edits:
-                yield Switch(name, cause, edits=edits, ops=indices(group), cost=_CHOICE)
+                name = _left_out(lines_of(launch, _last_before(launch, load, group[0])), lines_of(launch, *group))
+                yield Switch(name, cause, edits=edits, ops=indices(group), cost=_CHOICE + len(group) - 1)
+        for op in _named_between(launch, flow, load, fed):
+            edits = _chosen_once(launch, load, op, [each for each in fed if _result(flow, op) in taken[each.index]])
+            if edits:
+                name = _left_out(lines_of(launch, load), lines_of(launch, op))
+                yield Switch(name, cause, edits=edits, ops=indices([op]), cost=_CHOICE)
+
+
+def _left_out(masked: str, chosen: str) -> str:
+    return _("lanes masked off{lines_of} left out{lines_of_2}").format(lines_of=masked, lines_of_2=chosen)
+
+
+def _named_between(launch: Launch, flow: Flow, load: Op, fed: Sequence[Op]) -> Iterator[Op]:
+    """What is computed from the loaded block on a line of its own, lane by lane, before any of the reductions."""
+    lines = {op.index: where.line for op in (load, *fed) if (where := launch.lines.get(op.index)) is not None}
+    if len(lines) < 1 + len(fed) or len(fed) < 2:
+        return
+    function, value = function_of(launch, load), Value(flow.function_of[load.index], load.results[0])
+    shape = function.types[load.results[0]].shape
+    last: dict[int, Op] = {}
+    for op in function.walk():
+        where = launch.lines.get(op.index)
+        if where is not None and where.line not in lines.values() and len(op.results) == 1:
+            if function.types[op.results[0]].shape == shape and traits.of(op.name).is_lane_by_lane:
+                last[where.line] = op
+    yield from (op for op in last.values() if value in behind(flow, [(op, number) for number in op.operands]))
+
+
+def _result(flow: Flow, op: Op) -> Value:
+    return Value(flow.function_of[op.index], op.results[0])
 
 
 def _last_before(launch: Launch, load: Op, reduction: Op) -> Op:
@@ -133,28 +164,60 @@ def _shaped(launch: Launch, one: Op, two: Op) -> bool:
     )
 
 
+def _neutral_of(launch: Launch, op: Op) -> float | None:
+    name = combined_by(op)
+    return neutral(name, function_of(launch, op).types[op.operands[0]]) if name else None
+
+
 def _without(launch: Launch, load: Op, reductions: Sequence[Op]) -> tuple[tuple[int, Edit], ...]:
     """The edits that leave out the lanes; none where the mask is not visible, or lanes have no neutral element."""
     mask = load.operands[operands_of(load).mask or 0]
     found = []
     for op in reductions:
-        function = function_of(launch, op)
-        name = combined_by(op)
-        number = neutral(name, function.types[op.operands[0]]) if name else None
-        if number is None or mask not in visible(function, op):
+        number = _neutral_of(launch, op)
+        if number is None or mask not in visible(function_of(launch, op), op):
             return ()
         found.append((op.index, _chosen(mask, number)))
     return tuple(found)
+
+
+def _chosen_once(launch: Launch, load: Op, op: Op, reductions: Sequence[Op]) -> tuple[tuple[int, Edit], ...]:
+    """The edit that gives the lanes of a result the neutral element of several reductions, if they have one."""
+    mask = load.operands[operands_of(load).mask or 0]
+    numbers = {_neutral_of(launch, each) for each in reductions}
+    function = function_of(launch, op)
+    if len(reductions) < 2 or len(numbers) > 1 or mask not in visible(function, op):
+        return ()
+    (number,) = numbers
+    if number is None or not function.types[op.results[0]].is_float:
+        return ()
+    return ((op.index, _masked(mask, number)),)
 
 
 def _chosen(mask: int, neutral: float) -> Edit:
     """A reduction of the lanes that a mask lets through, and of ``neutral`` elsewhere."""
 
     def edit(editor: Editor, op: Op) -> Sequence[Op]:
-        (x,) = op.operands
-        type = editor.type(x)
-        other = editor.constant(op, neutral, type)
-        chosen = editor.op(op, "arith.select", (mask, x, *other.results), type)
-        return [other, chosen, *with_operand(0, chosen.results[0])(editor, op)]
+        made = _select(editor, op, mask, op.operands[0], neutral)
+        return [*made, *with_operand(0, made[-1].results[0])(editor, op)]
 
     return edit
+
+
+def _masked(mask: int, neutral: float) -> Edit:
+    """An operation whose result is ``neutral`` in the lanes that a mask turns off."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        (result,) = op.results
+        inner = editor.value(editor.type(result))
+        made = _select(editor, op, mask, inner, neutral)
+        return [replace(op, results=(inner,)), *made[:-1], replace(made[-1], results=(result,))]
+
+    return edit
+
+
+def _select(editor: Editor, near: Op, mask: int, value: int, neutral: float) -> list[Op]:
+    """``tl.where(mask, value, neutral)``"""
+    type = editor.type(value)
+    other = editor.constant(near, neutral, type)
+    return [other, editor.op(near, "arith.select", (mask, value, *other.results), type)]

@@ -39,7 +39,7 @@ from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.replicas.replaced_values import ReplacedValues
-from triton_lab.launch.comparison.sources.text_edits import repeated_edits, text_edits
+from triton_lab.launch.comparison.sources.text_edits import repeated_edits, similar_edits, text_edits
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.comparison.time_budget import Effort
 
@@ -158,6 +158,8 @@ class Experiments(
         plain, replaced = list(probe.plain.values()), ReplacedValues(self, probe, effort, copies, first)
         fits = effort.bits > _FITTED  # a number that is made to fit explains a few elements by chance
         yield _all(self.variables(alike=True, stored=True), self.made_of_unused())
+        if effort.cost == math.inf:
+            yield similar_edits(self)
         if copies:
             yield replaced.forgotten()
         if copies:

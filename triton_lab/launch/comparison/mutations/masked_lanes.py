@@ -133,9 +133,9 @@ def _named_between(launch: Launch, flow: Flow, load: Op, fed: Sequence[Op]) -> I
     last: dict[int, Op] = {}
     for op in function.walk():
         where = launch.lines.get(op.index)
-        if where is not None and where.line not in lines.values() and len(op.results) == 1:
-            if function.types[op.results[0]].shape == shape and traits.of(op.name).is_lane_by_lane:
-                last[where.line] = op
+        alike = len(op.results) == 1 and function.types[op.results[0]].shape == shape
+        if where is not None and where.line not in lines.values() and alike and traits.of(op.name).is_lane_by_lane:
+            last[where.line] = op
     yield from (op for op in last.values() if value in behind(flow, [(op, number) for number in op.operands]))
 
 

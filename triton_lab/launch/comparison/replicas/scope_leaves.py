@@ -115,12 +115,17 @@ class ScopeLeaves:
                         found.append(ScopeLeaf(of_value(told, (number, axis)), False, name))
         del found[_VALUES:]
         known = numbers(self.scope.launch)
-        known = {**known, **(self._strides(set(known.values())) if lanes.is_integer else {})}
+        if lanes.is_integer:
+            known = {**known, **self._programs(), **self._strides(set(known.values()))}
         for name, value in known.items() if lanes.bits > 1 else ():
             if name not in names and value == int(value) and abs(value) < _MOST and value not in (0, 1):
                 held = value if lanes.is_float else int(value)
                 found.append(ScopeLeaf(of_number(held, name), True, name, idle=name in self.scope.unread))
         return found
+
+    def _programs(self) -> dict[str, float]:
+        """How many programs the grid has along each of its axes: what loops of a program step by."""
+        return {f"tl.num_programs({axis})": extent for axis, extent in enumerate(self.scope.launch.grid)}
 
     def _strides(self, passed: Collection[float]) -> dict[str, float]:
         """The strides of the tensors that are not passed: a kernel may take an axis for the contiguous one."""

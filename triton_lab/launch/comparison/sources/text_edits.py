@@ -33,6 +33,7 @@ from triton_lab.launch.comparison.sources.expression_edits import (
 from triton_lab.launch.comparison.sources.fixed_names import Fixed, is_unrolled, triton_language
 from triton_lab.launch.comparison.sources.launch_facts import LaunchFacts
 from triton_lab.launch.comparison.sources.nested_index import reordered
+from triton_lab.launch.comparison.sources.similar_lines import changes_by_similar_lines
 from triton_lab.launch.comparison.sources.syntax_tree import Slot, moved_steps, put, slots_of
 from triton_lab.launch.replay.instrumented_copy import copies_of
 from triton_lab.localization import _
@@ -51,6 +52,12 @@ def text_edits(scope: KernelScope) -> tuple[Iterator[Switch], ...]:
     """
     groups = zip(*(text.edits() for text in _texts(scope)), strict=True)
     return tuple(map(chain.from_iterable, groups))
+
+
+def similar_edits(scope: KernelScope) -> Iterator[Switch]:
+    """Changes that make a line like another one of the kernel, which says the same of another axis."""
+    for text in _texts(scope):
+        yield from text.similar()
 
 
 def repeated_edits(scope: KernelScope) -> Iterator[Switch]:
@@ -125,6 +132,20 @@ class _Text:
             lines = self._lines(step)
             title = _("{step} {where}{lines_of}").format(step=ast.unparse(step), where=where, lines_of=lines)
             yield self._made(title, _("whether a step stands in a loop"))
+
+    def similar(self) -> Iterator[Switch]:
+        """A line like a similar one, which the title names."""
+        slots = {id(node): slot for slot, node, _around in self._slots}
+        for node, new, line in changes_by_similar_lines(self.tree):
+            if id(node) in slots:
+                title = self._title(node, new)
+                if isinstance(new, ast.BinOp) and new.left is node:
+                    condition = ast.unparse(new.right)
+                    title = _("{other} as a further condition").format(other=condition) + self._lines(node)
+                if line != node.lineno:
+                    line += first_line(self.function) - 1
+                    title = _("{change}, as in line {line}").format(change=title, line=line)
+                yield self._switch(slots[id(node)], node, new, _("a line that differs from a similar one"), title)
 
     def repeated(self) -> Iterator[Switch]:
         """Other operators, conditions, numbers and names in what is compiled several times."""
@@ -286,11 +307,14 @@ class _Text:
                 break
         return None if any(isinstance(each, (ast.arguments, ast.arg)) for each in around) else outer
 
-    def _switch(self, slot: Slot, node: ast.AST, new: ast.AST, cause: str) -> Switch:
-        """The switch with ``new`` in place of a node."""
-        title = _("{other} instead of {name}{lines_of}").format(
+    def _title(self, node: ast.AST, new: ast.AST) -> str:
+        return _("{other} instead of {name}{lines_of}").format(
             other=ast.unparse(new), name=ast.unparse(node), lines_of=self._lines(node)
         )
+
+    def _switch(self, slot: Slot, node: ast.AST, new: ast.AST, cause: str, title: str = "") -> Switch:
+        """The switch with ``new`` in place of a node."""
+        title = title or self._title(node, new)
         if not hasattr(new, "lineno"):
             ast.copy_location(new, node)
         with put(slot, node, new):

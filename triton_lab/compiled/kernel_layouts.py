@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 from triton_lab.compiled.compilation_text import aligned
 from triton_lab.compiled.layouts import BankUse, Conversion, Layout, LayoutError
-from triton_lab.compiled.layouts.layout import width
 from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
 from triton_lab.compiled.layouts.layout_parser import Typed, types_of
+from triton_lab.compiled.layouts.module_layouts import width
 from triton_lab.compiled.lines.source_trail import Trail
 from triton_lab.ir import traits
 from triton_lab.localization import N_, _, all_translated, translated

@@ -15,6 +15,6 @@ PROVIDED = {
     "SharedView.bank_use": "triton_lab.compiled.layouts.conflict_free_layouts:register_bank_use",
     "SharedView.conflict_free": "triton_lab.compiled.layouts.conflict_free_layouts:conflict_free",
     "Type.registers": "triton_lab.compiled.layouts.conflict_free_layouts:registers_of",
-    "SharedView.addresses": "triton_lab.compiled.layouts.layout:shared_addresses",
+    "SharedView.addresses": "triton_lab.compiled.layouts.module_layouts:shared_addresses",
     "resources_of": "triton_lab.compiled.sm90_kernels:resources_of",
 }

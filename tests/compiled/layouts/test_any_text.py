@@ -17,9 +17,9 @@ from tests.compiled.layouts.random_layouts import register_layouts, shared_layou
 from tests.compiled.layouts.test_against_triton import NO_ORACLE, collected, mine
 from tests.compiled.layouts.triton_version import BEFORE_3_7
 from triton_lab.compiled.layouts import Layout
-from triton_lab.compiled.layouts.layout import width
 from triton_lab.compiled.layouts.layout_kind import Distributed
 from triton_lab.compiled.layouts.layout_parser import KINDS, types_of
+from triton_lab.compiled.layouts.module_layouts import width
 
 NUMBERS = st.sampled_from([-1, 0, 1, 2, 3, 4, 7, 8, 16, 24, 32, 64, 128, 256, 1 << 20, 1 << 40])
 PARAMETERS = sorted({

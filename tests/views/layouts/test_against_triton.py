@@ -16,8 +16,8 @@ from tests.compiled.layouts.random_layouts import Asked, register_layouts, share
 from tests.compiled.layouts.test_against_triton import NO_ORACLE, collected
 from tests.compiled.layouts.triton_version import BEFORE_3_7
 from triton_lab.compiled.layouts import Layout, LayoutError
-from triton_lab.compiled.layouts.layout import width
 from triton_lab.compiled.layouts.layout_parser import types_of
+from triton_lab.compiled.layouts.module_layouts import width
 from triton_lab.views.drawing import style
 from triton_lab.views.layouts.layout_positions import in_a_line
 from triton_lab.views.layouts.layout_view import LayoutView

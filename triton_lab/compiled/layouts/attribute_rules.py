@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.linear_layout import Linear
@@ -152,6 +154,21 @@ def tensor(shape: Sequence[int], rank: int, what: str) -> None:
         )
 
 
+def inside(coordinate: Sequence[int], shape: Sequence[int]) -> None:
+    """Check that a tensor has an element."""
+    if len(coordinate) != len(shape):
+        raise LayoutError(
+            _("an element of a tensor of shape {shape} has {shape2} coordinates").format(shape=shape, shape2=len(shape))
+        )
+    for axis, (value, size) in enumerate(zip(coordinate, shape, strict=True)):
+        if not 0 <= value < size:
+            raise LayoutError(
+                _("element {coordinate} is outside of dimension {axis}, which has {size}").format(
+                    coordinate=tuple(coordinate), axis=axis, size=size
+                )
+            )
+
+
 def split(cga: CGA, shape: Sequence[int]) -> list[int]:
     """The shape of one block's part of the tensor."""
     counts = [max([1] + [2 * basis[axis] for basis in cga]) for axis in range(len(shape))]
@@ -174,3 +191,29 @@ def covers(linear: Linear, what: str) -> None:
                 what=what, unpack=linear.unpack(missing)
             )
         )
+
+
+def types(kind: type[Any], given: Mapping[str, Any]) -> None:
+    """Check the types of a layout's parameters, before arithmetic fails on one."""
+    for field in dataclasses.fields(kind):
+        value, wanted = given.get(field.name, field.default), str(field.type)
+        if wanted == "int" and (isinstance(value, bool) or not isinstance(value, int)):
+            raise LayoutError(_("{name} is {value}, but must be a number").format(name=field.name, value=repr(value)))
+        if wanted == "bool" and not isinstance(value, bool):
+            raise LayoutError(
+                _("{name} is {value}, but must be true or false").format(name=field.name, value=repr(value))
+            )
+        if wanted == "tuple[int, ...]" and not _numbers(value):
+            raise LayoutError(
+                _("{name} is {value}, but must be a list of numbers, one for each dimension").format(
+                    name=field.name, value=repr(value)
+                )
+            )
+        if wanted == "CGA" and not (isinstance(value, tuple) and all(map(_numbers, value))):
+            raise LayoutError(
+                _("{name} is {value}, but must be a list of basis vectors").format(name=field.name, value=repr(value))
+            )
+
+
+def _numbers(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(each, int) and each >= 0 for each in value)

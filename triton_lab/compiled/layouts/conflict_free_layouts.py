@@ -15,7 +15,8 @@ from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
 from triton_lab.compiled.layouts.layout_parser import parse
 from triton_lab.compiled.layouts.linear_layout import Linear
-from triton_lab.compiled.layouts.shared_memory import Nvmma, Padded, Swizzled
+from triton_lab.compiled.layouts.nvidia_matrix import Nvmma
+from triton_lab.compiled.layouts.shared_memory import Padded, Swizzled
 
 SECONDS = 3.0  # for one search
 MOST = 1 << 16  # elements of a block; a larger one is not searched

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.compiled.layouts import attribute_rules
 from triton_lab.compiled.layouts.bank_use import BankUse, bank_use
-from triton_lab.compiled.layouts.gluon_layouts import is_gluon_layout, text_of
 from triton_lab.compiled.layouts.layout_conversion import Conversion, conversion
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed, LayoutKind, SharedLayout, TensorMemory
-from triton_lab.compiled.layouts.layout_parser import build, parse, types_of
-from triton_lab.compiled.layouts.linear_layout import Basis, Linear, counted_part, part_name
-from triton_lab.localization import _, translated
+from triton_lab.compiled.layouts.layout_spelling import bits_of, kind_of, shape_of, spelling_of
+from triton_lab.compiled.layouts.linear_layout import Basis, HardwarePlace, Linear, counted_part
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.providers import provided
 from triton_lab.rich_display import RichDisplay
@@ -25,30 +25,6 @@ from triton_lab.rich_display import RichDisplay
 if TYPE_CHECKING:
     from triton_lab.views.layouts.bank_view import BankView
     from triton_lab.views.layouts.layout_view import LayoutView
-
-
-@dataclass(frozen=True)
-class HardwarePlace:
-    """Where one copy of an element is: the numbers of the hardware's parts, by name, from 0.
-
-    ``place.register``, ``place.lane``, ``place.warp`` and ``place.block`` in registers, ``place.offset`` (in
-    elements) and ``place.block`` in shared memory, ``place.row`` and ``place.column`` in tensor memory.
-    """
-
-    parts: tuple[tuple[str, int], ...]
-
-    def __getattr__(self, name: str) -> int:
-        for part, number in self.__dict__.get("parts", ()):
-            if part == name:
-                return int(number)
-        raise AttributeError(_("a place in this layout has no {name}").format(name=name))
-
-    def __repr__(self) -> str:
-        return _("Place({parts})").format(parts=", ".join(f"{part}={number}" for part, number in self.parts))
-
-    def __str__(self) -> str:
-        parts = [(part, number) for part, number in self.parts if part != "block"]
-        return ", ".join(f"{translated(part_name(part))} {number}" for part, number in reversed(parts))
 
 
 @dataclass(frozen=True)
@@ -120,7 +96,7 @@ class Layout(RichDisplay):
 
     def owner(self, *coordinate: int) -> list[HardwarePlace]:
         """All places of an element, ``layout.owner(i, j)``: several where the layout holds copies."""
-        self._inside(coordinate)
+        attribute_rules.inside(coordinate, self.shape)
         return [
             HardwarePlace(tuple(self._padded(self.linear.place(packed)).items()))
             for packed in self.linear.packed_places(coordinate)
@@ -162,10 +138,7 @@ class Layout(RichDisplay):
         >>> padded.address(1, 0), padded.bank(1, 0)
         (132, 1)
         """
-        if not isinstance(self.kind, SharedLayout):
-            raise LayoutError(
-                _("only elements in shared memory have an address; these are in {where}").format(where=self.where)
-            )
+        self._has_addresses()
         return self.owner(*coordinate)[0].offset * self.bits // 8
 
     def bank(self, *coordinate: int) -> int:
@@ -178,12 +151,15 @@ class Layout(RichDisplay):
         >>> lab.layout("padded_shared", (32, 32), pairs=[(32, 1)]).addresses()[:3, 0]
         array([  0, 132, 264])
         """
+        self._has_addresses()
+        offsets = self.linear.inverse().table_of("offset").reshape(self.shape)
+        return self.padded(offsets) * self.bits // 8
+
+    def _has_addresses(self) -> None:
         if not isinstance(self.kind, SharedLayout):
             raise LayoutError(
                 _("only elements in shared memory have an address; these are in {where}").format(where=self.where)
             )
-        offsets = self.linear.inverse().table_of("offset").reshape(self.shape)
-        return self.padded(offsets) * self.bits // 8
 
     def to(self, other: Layout) -> Conversion:
         """The conversion to another layout of the same tensor: what moves, and what that costs."""
@@ -230,21 +206,6 @@ class Layout(RichDisplay):
     @cached_property
     def _empty(self) -> int:
         return self.kind.empty(self.linear)
-
-    def _inside(self, coordinate: Sequence[int]) -> None:
-        if len(coordinate) != len(self.shape):
-            raise LayoutError(
-                _("an element of a tensor of shape {shape} has {shape2} coordinates").format(
-                    shape=self.shape, shape2=len(self.shape)
-                )
-            )
-        for axis, (value, size) in enumerate(zip(coordinate, self.shape, strict=True)):
-            if not 0 <= value < size:
-                raise LayoutError(
-                    _("element {coordinate} is outside of dimension {axis}, which has {size}").format(
-                        coordinate=tuple(coordinate), axis=axis, size=size
-                    )
-                )
 
     def _padded(self, place: dict[str, int]) -> dict[str, int]:
         if not self.kind.padding:
@@ -313,27 +274,11 @@ def layout(spelled: Any, shape: Sequence[int] | int = (), *, bits: int | None = 
     >>> lab.layout(gl.BlockedLayout([1, 4], [8, 4], [4, 1], [1, 0]), (32, 16)) == blocked
     True
     """
-    if is_gluon_layout(spelled):
-        spelled = text_of(spelled)
-    if not isinstance(spelled, str):
-        raise LayoutError(
-            _("a layout is TTGIR's text, a layout of Gluon, or a kind such as 'blocked', not {spelled}").format(
-                spelled=repr(spelled)
-            )
-        )
-    sizes, width_ = _shape(shape), _bits(bits)
-    if "<" in spelled or (spelled.lstrip().startswith("#") and not parameters):
-        if parameters:
-            raise LayoutError(
-                _("a layout as text contains its parameters; {parameters} cannot be passed too").format(
-                    parameters=", ".join(parameters)
-                )
-            )
-        kind = parse(spelled)
-    else:
-        if "parent" in parameters:
-            parameters["parent"] = _kind(parameters["parent"])
-        kind = build(spelled, parameters, sizes)
+    spelled = spelling_of(spelled)
+    sizes, width_ = shape_of(shape), bits_of(bits)
+    if isinstance(parent := parameters.get("parent"), Layout):
+        parameters["parent"] = parent.kind
+    kind = kind_of(spelled, parameters, sizes)
     own = getattr(kind, "own_shape", None)
     if not sizes and own is None:
         raise LayoutError(
@@ -343,92 +288,3 @@ def layout(spelled: Any, shape: Sequence[int] | int = (), *, bits: int | None = 
     found = Layout(kind, sizes or own or (), width_ or own_width)
     assert found.linear.shape == found.shape  # a wrong shape raises here, not at the first use
     return found
-
-
-def _shape(shape: Any) -> tuple[int, ...]:
-    sizes = (shape,) if isinstance(shape, int) else shape
-    whole = isinstance(sizes, Sequence) and not isinstance(sizes, str)
-    if not whole or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
-        raise LayoutError(
-            _("shape is {shape}, but must be a tensor's: whole numbers, such as (128, 64)").format(shape=repr(shape))
-        )
-    return tuple(map(int, sizes))
-
-
-def _bits(bits: object) -> int | None:
-    if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 128):
-        raise LayoutError(
-            _("bits is {bits}, but must be the width of an element, from 1 to 128").format(bits=repr(bits))
-        )
-    return bits
-
-
-def layouts(ttgir: str) -> dict[str, Layout]:
-    """The layouts of a TTGIR module, once for each shape and width they are used with, in the order of its lines.
-
-    The key is TTGIR's text: ``tensor<128x64xf16, #blocked>``. Layouts that this package does not know are left out,
-    and a tensor of pointers counts 64 bits an element.
-    """
-    found: dict[str, Layout] = {}
-    for each in types_of(ttgir):
-        shape = "x".join(map(str, each.shape))
-        key = f"{'tensor' if isinstance(each.kind, Distributed) else 'memdesc'}<{shape}x{each.element}, {each.spelled}>"
-        if key not in found:
-            found[key] = Layout(each.kind, each.shape, width(each.element))
-    return found
-
-
-def shared_addresses(spelled: str, shape: Sequence[int], bits: int) -> npt.NDArray[np.int64]:
-    """The byte of each element of an allocation in shared memory, whose layout is TTGIR's text, from its first one.
-
-    Dimensions before those of the layout count buffers, which follow one another. In tensor memory a row has 2,048
-    bytes, of an element with several places the first one counts, and buffers follow one another along the columns.
-    """
-    kind = parse(spelled)
-    inner = tuple(shape[len(shape) - kind.rank :])
-    if isinstance(kind, TensorMemory):
-        return _tensor_memory_addresses(Layout(kind, inner, bits), shape[: len(shape) - kind.rank])
-    found = Layout(kind, inner, bits).addresses()
-    size = int(found.max()) + bits // 8
-    for extent in reversed(shape[: len(shape) - kind.rank]):
-        found = np.arange(extent).reshape(-1, *(1,) * found.ndim) * size + found
-        size *= extent
-    return found
-
-
-def _tensor_memory_addresses(layout: Layout, counts: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The byte of each element in tensor memory: its row's, and its column's in that."""
-    inverse = layout.linear.inverse()
-    rows, columns = (inverse.table_of(part).reshape(layout.shape) for part in ("row", "column"))
-    found = rows * _ROW_BYTES + columns * layout.bits // 8
-    size = -(-(int(columns.max()) + 1) * layout.bits // 8 // 4) * 4
-    for extent in reversed(counts):
-        found = np.arange(extent).reshape(-1, *(1,) * found.ndim) * size + found
-        size *= extent
-    return found
-
-
-# 512 columns of 4 bytes.
-_ROW_BYTES = 2048
-
-
-def width(element: str) -> int:
-    """The bits of one element of a type: ``f16`` has 16, ``f8E4M3FN`` 8, a pointer 64."""
-    if element.startswith("!tt.ptr"):
-        return 64
-    digits = "".join(element[1:3]) if element[1:3].isdigit() else element[1:2]
-    if element.startswith("bf"):
-        return 16
-    if element.startswith("f8") or not digits.isdigit():
-        return 8
-    return int(digits)
-
-
-def _kind(parent: object) -> LayoutKind:
-    if isinstance(parent, Layout):
-        return parent.kind
-    if isinstance(parent, str):
-        return parse(parent)
-    if isinstance(parent, LayoutKind):
-        return parent
-    raise LayoutError(_("a parent is a layout or its text, not {parent}").format(parent=repr(parent)))

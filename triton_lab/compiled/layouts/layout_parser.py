@@ -9,13 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from triton_lab.compiled.layouts import attribute_rules
 from triton_lab.compiled.layouts.amd_matrix import AmdMfma, AmdWmma
 from triton_lab.compiled.layouts.dot_operands import DotOperand
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import LayoutKind
-from triton_lab.compiled.layouts.nvidia_matrix import NvidiaMma
+from triton_lab.compiled.layouts.nvidia_matrix import NvidiaMma, Nvmma
+from triton_lab.compiled.layouts.parameter_names import as_written, parameter_names, plain
 from triton_lab.compiled.layouts.register_layouts import Bases, Blocked, Slice
-from triton_lab.compiled.layouts.shared_memory import Nvmma, Padded, Rotating, SharedBases, Swizzled
+from triton_lab.compiled.layouts.shared_memory import Padded, Rotating, SharedBases, Swizzled
 from triton_lab.compiled.layouts.tensor_memory import Accumulator, Scales
 from triton_lab.localization import _
 
@@ -97,16 +99,16 @@ def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = (
     Parameters are spelled as in TTGIR or as in Python. Raises LayoutError, which spells them as the caller did.
     """
     kind = _kind_of(mnemonic.lstrip("#"))
-    fields = {_plain(field.name): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    fields = {plain(field.name): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}
     for key, value in parameters.items():
-        field = fields.get(_plain(_OTHER_NAMES.get(key, key)))
+        field = fields.get(plain(_OTHER_NAMES.get(key, key)))
         if field is None:
             raise LayoutError(
                 _("a {name} layout has no parameter {key}; it has {spelled}").format(
-                    name=kind.name, key=key, spelled=", ".join(_spelled(kind))
+                    name=kind.name, key=key, spelled=", ".join(parameter_names(kind))
                 )
-                + _perhaps(_plain(key), {_plain(name): name for name in _spelled(kind)})
+                + _perhaps(plain(key), {plain(name): name for name in parameter_names(kind)})
             )
         alone = isinstance(value, int) and not isinstance(value, bool) and str(field.type) == "tuple[int, ...]"
         given[field.name] = (value,) if alone and len(shape) < 2 else _frozen(value)
@@ -120,10 +122,10 @@ def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = (
             raise LayoutError(
                 _("a {name} layout needs {missing} too").format(name=kind.name, missing=", ".join(missing))
             )
-        _typed(kind, given)
+        attribute_rules.types(kind, given)
         return kind(**given)
     except LayoutError as error:
-        raise LayoutError(_as_written(str(error), kind, parameters)) from None
+        raise LayoutError(as_written(str(error), kind, parameters)) from None
 
 
 def _kind_of(name: str) -> type[LayoutKind]:
@@ -153,63 +155,6 @@ def _from_shape(kind: type[LayoutKind], given: dict[str, Any], shape: Sequence[i
         given["order"] = tuple(reversed(range(len(shape))))
     if kind is Padded and "offset" not in given:
         given.setdefault("shape", tuple(shape))
-
-
-def _as_written(message: str, kind: type[LayoutKind], parameters: Mapping[str, Any]) -> str:
-    """A message that spells the parameters as the caller did: as in Python, or as in TTGIR."""
-    python = any("_" in key for key in parameters) or not any(key != key.lower() for key in parameters)
-    written = {_plain(key): key for key in parameters}
-    names = {name.rstrip("_") for name in _spelled(kind)}
-    spelled = {_plain(name): name if python else _ttgir(name) for name in names} | written
-    return re.sub(r"\b[A-Za-z]+(?:_[A-Za-z]+)*\b(?! layout)", lambda found: _called(found[0], spelled), message)
-
-
-def _called(word: str, spelled: Mapping[str, str]) -> str:
-    # "Order" or "version" in a sentence are plain words; a parameter's name looks like a name.
-    is_name = "_" in word or any(letter.isupper() for letter in word[1:])
-    return spelled.get(_plain(word), word) if is_name else word
-
-
-def _ttgir(name: str) -> str:
-    """The name in TTGIR's spelling: ``sizePerThread``, ``warpsPerCTA``, ``CGALayout``."""
-    if name == "cta_layout":
-        return "ctaLayout"
-    first, *rest = [word.upper() if word in ("cta", "cga") else word for word in name.split("_")]
-    return first + "".join(word if word.isupper() else word.title() for word in rest)
-
-
-def _typed(kind: type[LayoutKind], given: Mapping[str, Any]) -> None:
-    """Raise LayoutError for a value of the wrong type, before arithmetic fails on it."""
-    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
-        value, wanted = given.get(field.name, field.default), str(field.type)
-        if wanted == "int" and (isinstance(value, bool) or not isinstance(value, int)):
-            raise LayoutError(_("{name} is {value}, but must be a number").format(name=field.name, value=repr(value)))
-        if wanted == "bool" and not isinstance(value, bool):
-            raise LayoutError(
-                _("{name} is {value}, but must be true or false").format(name=field.name, value=repr(value))
-            )
-        if wanted == "tuple[int, ...]" and not _numbers(value):
-            raise LayoutError(
-                _("{name} is {value}, but must be a list of numbers, one for each dimension").format(
-                    name=field.name, value=repr(value)
-                )
-            )
-        if wanted == "CGA" and not (isinstance(value, tuple) and all(map(_numbers, value))):
-            raise LayoutError(
-                _("{name} is {value}, but must be a list of basis vectors").format(name=field.name, value=repr(value))
-            )
-
-
-def _numbers(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(each, int) and each >= 0 for each in value)
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
-
-
-def _spelled(kind: type[LayoutKind]) -> list[str]:
-    return [field.name.rstrip("_") for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
 
 
 def _frozen(value: Any) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from triton_lab.compiled.layouts.linear_layout import Linear
 
 HARDWARE = ("register", "lane", "warp", "block")
+SHARED = ("offset", "block")
 
 
 def log2(number: int) -> int:

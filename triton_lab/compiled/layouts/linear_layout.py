@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts import gf2
 from triton_lab.compiled.layouts.layout_error import LayoutError
-from triton_lab.localization import N_, _
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count
 
 Basis: TypeAlias = tuple[int, ...]
@@ -259,3 +259,27 @@ def _fits(basis: Basis, outs: Sequence[tuple[str, int]], whose: str) -> None:
 
 def _sizes(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({size})" for name, size in sizes.items())
+
+
+@dataclass(frozen=True)
+class HardwarePlace:
+    """Where one copy of an element is: the numbers of the hardware's parts, by name, from 0.
+
+    ``place.register``, ``place.lane``, ``place.warp`` and ``place.block`` in registers, ``place.offset`` (in
+    elements) and ``place.block`` in shared memory, ``place.row`` and ``place.column`` in tensor memory.
+    """
+
+    parts: tuple[tuple[str, int], ...]
+
+    def __getattr__(self, name: str) -> int:
+        for part, number in self.__dict__.get("parts", ()):
+            if part == name:
+                return int(number)
+        raise AttributeError(_("a place in this layout has no {name}").format(name=name))
+
+    def __repr__(self) -> str:
+        return _("Place({parts})").format(parts=", ".join(f"{part}={number}" for part, number in self.parts))
+
+    def __str__(self) -> str:
+        parts = [(part, number) for part, number in self.parts if part != "block"]
+        return ", ".join(f"{translated(part_name(part))} {number}" for part, number in reversed(parts))

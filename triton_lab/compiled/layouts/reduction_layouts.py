@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from triton_lab.compiled.layouts.layout import Layout, layouts
+from triton_lab.compiled.layouts.layout import Layout
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.linear_layout import Basis, Linear
+from triton_lab.compiled.layouts.module_layouts import layouts
 
 _REDUCE = re.compile(r'"tt\.reduce"\((%[\w.#]+)')
 _SCAN = re.compile(r'"tt\.scan"\((%[\w.#]+)')

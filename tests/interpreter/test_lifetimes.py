@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 import triton_lab as lab
 from triton_lab.examples import all_examples, example
-from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.affine_block import AffineBlock, are_lanes_apart
 from triton_lab.interpreter.bound_code import BoundBlock, Routine, compile_plan
 from triton_lab.interpreter.dtypes import dtype_of
-from triton_lab.interpreter.memory_access import _repeats
 from triton_lab.ir.value_flow import taken
 
 
@@ -62,15 +61,19 @@ def test_values_die_with_their_last_use_and_count_as_long_as_they_live(name: str
             assert routine.footprint == max(expected)
 
 
+def apart(block: AffineBlock) -> bool:
+    return are_lanes_apart(block.strides, block.shape, 1)
+
+
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), min_size=1, max_size=3))
 def test_lanes_that_may_share_an_address_are_seen(axes: list[tuple[int, int]]) -> None:
     strides, shape = zip(*axes, strict=True)
     block = AffineBlock(np.array([64]), strides, shape)
     addresses = np.broadcast_to(block.elements(np.dtype(np.int64)), (1, *shape))
     shared = len(np.unique(addresses)) < addresses.size
-    assert _repeats(block) >= shared
+    assert apart(block) <= (not shared)
     if len([extent for extent in shape if extent > 1]) <= 1:
-        assert _repeats(block) == shared, "of one axis it is told exactly"
+        assert apart(block) != shared, "of one axis it is told exactly"
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])
@@ -81,6 +84,6 @@ def test_a_tile_of_a_matrix_repeats_where_its_rows_overlap(rows: int, columns: i
         block = AffineBlock(np.array([640]), (stride, 4)[::order], (rows, columns)[::order])
         if stride % 4 == 0 and 4 <= stride <= 4 * columns:
             addresses = np.broadcast_to(block.elements(np.dtype(np.int64)), (1, *block.shape))
-            assert _repeats(block) == (len(np.unique(addresses)) < addresses.size)
+            assert apart(block) == (len(np.unique(addresses)) == addresses.size)
         elif stride > 4 * columns:
-            assert not _repeats(block)
+            assert apart(block)

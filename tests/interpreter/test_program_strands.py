@@ -12,7 +12,7 @@ import triton_lab
 from tests.interpreter.support import bit_equal
 from triton_lab.backend.plugin import launcher
 from triton_lab.examples import example
-from triton_lab.interpreter import resumable_regions
+from triton_lab.interpreter import runtime_values
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import KernelError
@@ -232,17 +232,17 @@ def test_who_waits_under_an_observer_is_not_asked_after_every_program(monkeypatc
 def test_a_loop_comes_round_with_the_same_values_if_each_is_the_same():
     one, same, other = np.array([1, 2]), np.array([1, 2]), np.array([1, 3])
     block, twin = (AffineBlock(np.array([1]), (1,), (4,)) for _ in range(2))
-    assert resumable_regions._same((), ()) and resumable_regions._same((one, block), (same, block))
-    assert not resumable_regions._same((one,), (other,)) and not resumable_regions._same((block,), (twin,))
-    assert not resumable_regions._same((one,), (one[:1],)) and not resumable_regions._same((one,), (one[None],))
-    assert not resumable_regions._same((block,), (one,)) and not resumable_regions._same((one,), (block,))
+    assert runtime_values.same((), ()) and runtime_values.same((one, block), (same, block))
+    assert not runtime_values.same((one,), (other,)) and not runtime_values.same((block,), (twin,))
+    assert not runtime_values.same((one,), (one[:1],)) and not runtime_values.same((one,), (one[None],))
+    assert not runtime_values.same((block,), (one,)) and not runtime_values.same((one,), (block,))
     # All of them count, not the first or the last alone.
-    assert not resumable_regions._same((other, one, one), (one, same, same)) and not resumable_regions._same(
+    assert not runtime_values.same((other, one, one), (one, same, same)) and not runtime_values.same(
         (one, other), (same, one)
     )
     # Bits are compared: a NaN is itself, and the zeros are two.
-    assert resumable_regions._same((np.array([np.nan]),), (np.array([np.nan]),))
-    assert not resumable_regions._same((np.array([0.0]),), (np.array([-0.0]),))
+    assert runtime_values.same((np.array([np.nan]),), (np.array([np.nan]),))
+    assert not runtime_values.same((np.array([0.0]),), (np.array([-0.0]),))
 
 
 def test_without_an_observer_nobody_is_asked_before_all_have_begun(monkeypatch):

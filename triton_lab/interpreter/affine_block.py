@@ -95,6 +95,15 @@ def are_lanes_apart(strides: Sequence[int], shape: Sequence[int], size: int) -> 
     return True
 
 
+def are_lanes_aligned(base: Array, strides: Sequence[int], size: int) -> bool:
+    """Whether all lanes of a block of pointers are multiples of an element's ``size`` in bytes."""
+    if size == 1:
+        return True
+    if int(base[0]) % size or any(stride % size for stride in strides):
+        return False
+    return base.size == 1 or not (base % size).any()
+
+
 def fits(value: AffineBlock, bits: int) -> bool:
     """Whether every element is a signed integer of ``bits`` bits."""
     low, high = value.range()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.affine_block import AffineBlock, are_lanes_aligned, are_lanes_apart
 from triton_lab.interpreter.faulting_lanes import fault_of, strays
 from triton_lab.interpreter.kernel_errors import AccessFault, KernelError
 from triton_lab.interpreter.mask_box import MaskBox
@@ -69,10 +69,8 @@ def load(
         found: Array = piece.view[piece.index]
         return found.copy() if found.base is not None else found
     programs = _programs(pointer, mask)
-    if other is None:
-        result = np.zeros((programs, *shape), dtype)
-    else:
-        result = np.empty((programs, *shape), dtype)
+    result = np.zeros((programs, *shape), dtype)
+    if other is not None:
         result[...] = other
     for piece in pieces:
         result[piece.lanes] = piece.view[piece.index]
@@ -87,7 +85,8 @@ def store(
     If several lanes of one program write to one place, the last one wins. If several programs do, they race, and any
     may win. Raises KernelError with an `AccessFault`, and then nothing is written.
     """
-    if isinstance(pointer, AffineBlock) and _repeats(pointer):
+    if isinstance(pointer, AffineBlock) and not are_lanes_apart(pointer.strides, pointer.shape, 1):
+        # Several lanes have one address: NumPy's order of writing them is not defined.
         pointer = pointer.elements(np.dtype(np.int64))
     mask = _needed(mask)
     programs = max(_programs(pointer, mask), value.shape[0])
@@ -199,24 +198,12 @@ def _affine_piece(
         low, high = int(base.min()), int(base.max())
     below, above = span(extents, strides)
     region = reachable.find(low + below, high + above + itemsize)
-    if region is None or (itemsize > 1 and _is_crooked(base, strides, itemsize)):
+    if region is None or not are_lanes_aligned(base, strides, itemsize):
         raise Bad
     phase = -region.start % itemsize
     view = region.blocks(dtype, phase, extents, strides)
-    return AccessPiece(
-        region,
-        view,
-        _entries(base, low, high, region.start + phase - below, itemsize),
-        lanes,
-        (phase, extents, strides),
-    )
-
-
-def _is_crooked(base: Array, strides: tuple[int, ...], itemsize: int) -> bool:
-    """Whether a lane of the blocks is not aligned to its element size."""
-    if int(base[0]) % itemsize or any(stride % itemsize for stride in strides):
-        return True
-    return base.size > 1 and bool((base % itemsize).any())
+    index = _entries(base, low, high, region.start + phase - below, itemsize)
+    return AccessPiece(region, view, index, lanes, (phase, extents, strides))
 
 
 def _entries(base: Array, low: int, high: int, origin: int, itemsize: int) -> Any:
@@ -298,16 +285,6 @@ def _for_each(pointer: Pointer, programs: int) -> Pointer:
     if isinstance(pointer, AffineBlock):
         return AffineBlock(np.broadcast_to(pointer.base, (programs,)), pointer.strides, pointer.shape)
     return np.broadcast_to(pointer, (programs, *pointer.shape[1:]))
-
-
-def _repeats(pointer: AffineBlock) -> bool:
-    """Whether lanes of one program may share an address: NumPy's order of writing them is not defined."""
-    reach = 0
-    for stride, extent in sorted((abs(s), n) for s, n in zip(pointer.strides, pointer.shape, strict=True) if n > 1):
-        if stride <= reach:
-            return True
-        reach += stride * (extent - 1)
-    return False
 
 
 def _fault(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter import runtime_values
 from triton_lab.interpreter.frame import Frame, Host
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
@@ -111,3 +112,38 @@ class Strand:
     def parted(self, truth: Array) -> tuple[Strand, Strand]:
         """Two strands: the programs for which ``truth`` holds, and the others."""
         return self.part(np.flatnonzero(truth)), self.part(np.flatnonzero(~truth))
+
+
+def ascending(*strands: Strand) -> list[Strand]:
+    """The strands in the order of their first programs."""
+    return sorted(strands, key=lambda strand: int(strand.programs[0]))
+
+
+def taken(carried: Results, rows: Array | None) -> Results:
+    """The values of the programs in ``rows``; None: of all."""
+    return carried if rows is None else tuple(runtime_values.take(value, rows) for value in carried)
+
+
+@dataclass
+class RunningLoop(Level):
+    """A loop with its carried values. These hold more programs than are left; ``kept`` are the positions of
+    those left.
+    """
+
+    op: Op = field(kw_only=True)
+    carried: Results = field(kw_only=True)
+    kept: Array | None = None
+    # The frame of the body, for the programs that are left.
+    active: Frame | None = None
+    # The number of iterations begun.
+    turns: int = 0
+
+    def part(self, rows: Array) -> Self:
+        return replace(self, rows=chosen(self.rows, rows), kept=chosen(self.kept, rows), active=None)
+
+    def settle(self) -> Frame:
+        """Reduce the carried values and the frame to the programs that are left."""
+        self.carried, self.kept = taken(self.carried, self.kept), None
+        if self.active is None:
+            self.active = self.frame if self.rows is None else self.frame.part(self.rows)
+        return self.active

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from triton_lab.interpreter.frame import Environment, Frame, Host
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.ops.atomics import poll
 from triton_lab.interpreter.ops.control import answer, counting, trips_of
-from triton_lab.interpreter.program_strands import Level, Results, Strand, Wait, chosen
-from triton_lab.interpreter.runtime_values import Value
+from triton_lab.interpreter.program_strands import Level, Results, RunningLoop, Strand, Wait, ascending, taken
+from triton_lab.interpreter.runtime_values import Value, same
 from triton_lab.ir import Op, effects
 from triton_lab.ir.value_flow import BRANCHES
 from triton_lab.localization import _
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 # The iterations of a loop with waits after which other programs get a turn.
 _MOST_ROUNDS = 256
-
-
-def _ascending(*strands: Strand) -> list[Strand]:
-    return sorted(strands, key=lambda strand: int(strand.programs[0]))
 
 
 def started(machine: Host, programs: Array) -> Strand:
@@ -50,10 +46,6 @@ def enter(strand: Strand, frame: Frame, code: BoundBlock, arguments: Sequence[Va
     for number, value in zip(code.arguments, arguments, strict=True):
         frame.environment[number] = value
     strand.levels.append(RegionBody(frame, code=code))
-
-
-def _taken(carried: Results, rows: Array | None) -> Results:
-    return carried if rows is None else tuple(runtime_values.take(value, rows) for value in carried)
 
 
 @dataclass
@@ -110,7 +102,7 @@ class RegionBody(Level):
                 level = side.levels[-1]
                 assert isinstance(level, RegionBody)
                 level._choose(side, op, truth)
-            return _ascending(*sides)
+            return ascending(*sides)
         self._choose(strand, op, bool(condition[0]))
         return None
 
@@ -143,38 +135,13 @@ class RegionBody(Level):
             assert isinstance(level, RegionBody) and level.rows is not None
             level.frame, level.rows = level.frame.part(level.rows), None
             level._branch(side, position)
-        return _ascending(*sides)
+        return ascending(*sides)
 
     def _branch(self, strand: Strand, position: int) -> None:
         successor = self.code.terminator.successors[position]
         handed = tuple(self.frame.environment[number] for number in successor.operands)
         strand.levels.pop()
         enter(strand, self.frame, self.frame.routine.blocks[successor.block], handed)
-
-
-@dataclass
-class RunningLoop(Level):
-    """A loop with its carried values. These hold more programs than are left; ``kept`` are the positions of
-    those left.
-    """
-
-    op: Op = field(kw_only=True)
-    carried: Results = field(kw_only=True)
-    kept: Array | None = None
-    # The frame of the body, for the programs that are left.
-    active: Frame | None = None
-    # The number of iterations begun.
-    turns: int = 0
-
-    def part(self, rows: Array) -> Self:
-        return replace(self, rows=chosen(self.rows, rows), kept=chosen(self.kept, rows), active=None)
-
-    def settle(self) -> Frame:
-        """Reduce the carried values and the frame to the programs that are left."""
-        self.carried, self.kept = _taken(self.carried, self.kept), None
-        if self.active is None:
-            self.active = self.frame if self.rows is None else self.frame.part(self.rows)
-        return self.active
 
 
 @dataclass
@@ -199,7 +166,7 @@ class ForLoop(RunningLoop):
             self.done += 1
         ended = self.trips <= self.done
         if ended.any() and not ended.all():
-            return _ascending(*strand.parted(ended))
+            return ascending(*strand.parted(ended))
         frame = self.settle()
         if ended.all():
             strand.leave(self.carried)
@@ -257,7 +224,7 @@ class While(RunningLoop):
         if has_turned:
             machine.narrow()
         if machine.memory.version == self.version:
-            return Wait(self.op, not _same(*(machine.deciding(self.op, each) for each in (before, self.carried))))
+            return Wait(self.op, not same(*(machine.deciding(self.op, each) for each in (before, self.carried))))
         return Wait(self.op, counts=True, busy=True) if has_turned else None
 
     def _decide(self, strand: Strand, handed: Results) -> list[Strand] | None:
@@ -271,8 +238,8 @@ class While(RunningLoop):
             level = side.levels[-1]
             assert isinstance(level, While)
             rows = np.flatnonzero(condition if goes_on else ~condition)
-            level._follow(side, goes_on, _taken(tuple(passed), rows))
-        return _ascending(*sides)
+            level._follow(side, goes_on, taken(tuple(passed), rows))
+        return ascending(*sides)
 
     def _follow(self, strand: Strand, goes_on: bool, passed: Results) -> None:
         if not goes_on:
@@ -281,17 +248,6 @@ class While(RunningLoop):
         self.in_body = True
         frame = self.settle()
         enter(strand, frame, frame.region(self.op)[1], passed)
-
-
-def _same(before: Sequence[Value], after: Sequence[Value]) -> bool:
-    """Whether a loop carries the same values as at the iteration's start: it waits, and does not count."""
-    for old, new in zip(before, after, strict=False):
-        if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
-            if old.shape != new.shape or old.tobytes() != new.tobytes():
-                return False
-        elif old is not new:
-            return False
-    return True
 
 
 @dataclass
@@ -312,7 +268,7 @@ class Poll(RunningLoop):
             strand.leave((self._look(frame, told=True),))
             return None
         if ready.any():
-            return _ascending(*strand.parted(ready))
+            return ascending(*strand.parted(ready))
         # With a timeout, time ends the wait; without one, only another program can.
         return Wait(self.op, self.deadline is not None)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from triton_lab.backend.source.kernel_source import KernelSource, SourcePlace
 from triton_lab.interpreter.ops.control import scf_for, scf_while
-from triton_lab.interpreter.resumable_regions import RunningLoop
+from triton_lab.interpreter.program_strands import RunningLoop
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, Plan
 from triton_lab.localization import _

@@ -27,7 +27,7 @@ import numpy as np
 
 from tests.hostile.outcome import Outcome, Try
 from triton_lab.backend.targets.active_target import TargetError
-from triton_lab.remote import cluster, scheduler_address, scheduler_connection
+from triton_lab.remote import scheduler_address, scheduler_client, scheduler_connection
 from triton_lab.remote.job import FORMAT, Called, Changed, Job, JobAnswer, JobEnded, Raised
 from triton_lab.remote.job_answers import answer_of
 from triton_lab.remote.queue_position import QueuePosition
@@ -305,15 +305,15 @@ def _connect(sent: bytes) -> Outcome:
                 open_ones.append(asked)
 
     open_ones: list[socket.socket] = []
-    patience, cluster.CONNECT = cluster.CONNECT, 1.5
+    patience, scheduler_client.CONNECT = scheduler_client.CONNECT, 1.5
     listening = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve, daemon=True).start()
     try:
-        cluster.connected(f"tcp://127.0.0.1:{listening.getsockname()[1]}", None)
+        scheduler_client.connected(f"tcp://127.0.0.1:{listening.getsockname()[1]}", None)
     except TargetError:
         return "refused"
     finally:
-        cluster.CONNECT = patience
+        scheduler_client.CONNECT = patience
         for one in (listening, *open_ones):
             one.close()
     return "wrong"

@@ -26,7 +26,7 @@ from tests.wordings import Wording
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
 
 from tests.remote.clusters import Certificates, Shared, does_a_job, free_port, jobs_running, shared
-from triton_lab.remote import cluster, queue_display
+from triton_lab.remote import cluster, queue_display, scheduler_client
 
 LONG = 1 << 30
 
@@ -93,7 +93,7 @@ def test_without_dask_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch, school: Shared, wording: Wording) -> None:
-    monkeypatch.setattr(cluster, "CONNECT", 1.0)
+    monkeypatch.setattr(scheduler_client, "CONNECT", 1.0)
     start = time.monotonic()
     address = f"tls://127.0.0.1:{free_port()}"
     with wording.raises(lab.TargetError, address=address, seconds="1 s"):
@@ -103,7 +103,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch, school: 
 
 
 def test_certificates_of_another_authority(monkeypatch: pytest.MonkeyPatch, school: Shared, tmp_path: Path) -> None:
-    monkeypatch.setattr(cluster, "CONNECT", 2.0)
+    monkeypatch.setattr(scheduler_client, "CONNECT", 2.0)
     with pytest.raises(lab.TargetError, match="certificates"):
         lab.target("cpu", scheduler=school.address, security=Certificates(tmp_path / "other").security)
 

@@ -364,7 +364,7 @@ def _security(authority: Path | None, certificate: Path | None, key: Path | None
     files = {name: str(path) for name, path in named if path is not None}
     if not files:
         return None
-    from triton_lab.remote.cluster import installed
+    from triton_lab.remote.scheduler_client import installed
 
     installed()
     import distributed

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import ssl
 import threading
 import time
 import uuid
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from triton_lab.backend.targets.active_target import TargetError
 from triton_lab.localization import N_, _, translated
-from triton_lab.remote import scheduler_connection, worker_task
+from triton_lab.remote import scheduler_client, scheduler_connection, worker_task
 from triton_lab.remote.job import JobAnswer
 from triton_lab.remote.job_answers import answer_of
 from triton_lab.remote.queue_display import waiting
 from triton_lab.remote.queue_position import PREFIX, QueuePosition, forbid_retries, place
 from triton_lab.remote.remote_errors import DataError, RemoteError
-from triton_lab.remote.scheduler_address import check_address as check_address
 from triton_lab.remote.worker_limits import BESIDE, PRINTED, READY
 
 RESOURCE = "GPU"
 """The Dask resource of a worker with a GPU: ``--resources "GPU=1"``."""
-CONNECT = 10.0  # seconds that a scheduler may take to answer
 LOST = 15.0  # seconds after which a job is given up, if no worker can run it or its worker is silent
 _PAUSE = 0.5
 _PLACE = 1 << 16  # bytes of a scheduler's report on a job
@@ -51,9 +47,11 @@ class Cluster:
             if self._client is not None and self._client.status == "running":
                 return self._client
             self._forget()
-            self._client = connected(self.address, self.security)
+            self._client = scheduler_client.connected(self.address, self.security)
             try:
-                self._client.sync(self._client._run_on_scheduler, forbid_retries, callback_timeout=CONNECT)
+                self._client.sync(
+                    self._client._run_on_scheduler, forbid_retries, callback_timeout=scheduler_client.CONNECT
+                )
             except Exception as error:
                 self._forget()
                 raise TargetError(
@@ -199,7 +197,7 @@ class Cluster:
         import distributed
 
         try:
-            result = future.result(timeout=CONNECT + LOST)
+            result = future.result(timeout=scheduler_client.CONNECT + LOST)
         except (distributed.CancelledError, TimeoutError, OSError) as error:
             raise RemoteError(
                 _(
@@ -260,7 +258,7 @@ def _placed(client: Any, key: str) -> QueuePosition | None:
     if client.status != "running":
         return None
     try:
-        told = client.sync(client._run_on_scheduler, place, key, callback_timeout=CONNECT)
+        told = client.sync(client._run_on_scheduler, place, key, callback_timeout=scheduler_client.CONNECT)
         return QueuePosition.read(scheduler_connection.opened(told, _PLACE))
     except Exception:  # the connection may break in many ways
         return None
@@ -274,48 +272,3 @@ def _let_go(future: Any) -> None:
     except Exception:  # without a connection, the scheduler notices by itself
         pass
     future.release()
-
-
-def connected(address: str, security: Any) -> Any:
-    """A client of the scheduler. Raises TargetError with the reason if there is none."""
-    try:
-        with warnings.catch_warnings():
-            # A different patch version on the other side needs no action by the user.
-            warnings.simplefilter("ignore")
-            return scheduler_connection.client(address, security, CONNECT)
-    except Exception as error:  # Dask uses assertions for data from its peers
-        raise TargetError(_refusal(address, error)) from None
-
-
-def _refusal(address: str, error: BaseException) -> str:
-    chain: list[BaseException] = []
-    one: BaseException | None = error
-    while one is not None and one not in chain:
-        chain.append(one)
-        one = one.__cause__ or one.__context__
-    told = " ".join(map(str, chain))
-    if any(isinstance(one, ssl.SSLError) for one in chain) or "SSL" in told or "certificate" in told:
-        return _(
-            "the scheduler {address} and this notebook do not trust each other's certificates "
-            "({told}). Pass security=distributed.Security(tls_ca_file=..., tls_client_cert=..., "
-            "tls_client_key=..., require_encryption=True) with files signed by the scheduler's "
-            "authority"
-        ).format(address=address, told=told[:200])
-    if not isinstance(error, (OSError, RuntimeError)):
-        return _("the scheduler {address} cannot be reached ({type}: {error})").format(
-            address=address, type=type(error).__name__, error=f"{error!s:.200}"
-        )
-    return _(
-        "the scheduler {address} did not answer within {connect} s. Check the address, that the "
-        "scheduler runs, and that it speaks TLS as the address says"
-    ).format(address=address, connect=f"{CONNECT:g}")
-
-
-def installed() -> None:
-    """Raise TargetError if Dask is not installed."""
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise TargetError(
-            _("a Dask scheduler can be used only if Dask is installed: pip install 'triton-lab[dask]'")
-        ) from None

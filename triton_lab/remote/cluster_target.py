@@ -8,13 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from triton_lab.backend.driver import CPUDriver
 from triton_lab.backend.identity import DEVICE
 from triton_lab.backend.plugin import launcher
 from triton_lab.backend.plugin.device_mirror import Mirrors
-from triton_lab.backend.plugin.kernel_arguments import ArgumentError, leaves, tensor_of
+from triton_lab.backend.plugin.kernel_arguments import ArgumentError, leaves
 from triton_lab.backend.plugin.kernel_loading import Loaded
 from triton_lab.backend.plugin.launch_regions import regions_of
 from triton_lab.backend.plugin.launcher import Launcher, prepared
@@ -23,23 +21,21 @@ from triton_lab.backend.plugin.terminal_progress import bar
 from triton_lab.backend.source.pointer_preview import follows_pointers
 from triton_lab.backend.targets import benchmark_events
 from triton_lab.backend.targets.gpu_timer import Time
-from triton_lab.interpreter.memory_regions import MemoryRegion
 from triton_lab.localization import _
-from triton_lab.remote.cluster import Cluster, installed
+from triton_lab.remote.cluster import Cluster
 from triton_lab.remote.job import (
     CompiledJob,
-    DescriptorArgument,
     Interpreted,
     Job,
     JobAnswer,
-    Reinterpreted,
     Sent,
     ShardWork,
-    TensorArgument,
 )
-from triton_lab.remote.job_answers import check_done
+from triton_lab.remote.job_answers import check_done, put
+from triton_lab.remote.job_arguments import argument_of
 from triton_lab.remote.remote_errors import DataError, RemoteError, raised
 from triton_lab.remote.scheduler_address import check_address
+from triton_lab.remote.scheduler_client import installed
 from triton_lab.remote.wire_data import packed, unpacked
 
 # A job is compiled again for at most so many GPUs of other architectures.
@@ -143,7 +139,7 @@ class RemoteLauncher(Launcher):
             sys.stdout.write(answer.printed)
             if answer.failure is not None:
                 raise raised(answer, call, self.metadata.name) from None
-            _put(answer, regions)
+            put(answer, regions)
             mirrors.write_back()
         finally:
             if call is not None:
@@ -214,7 +210,7 @@ class RemoteLauncher(Launcher):
         given = had(chosen_options(self.metadata), architecture, {})
         request = read(self.source, architecture, given)
         signature = tuple(self.source.signature.items())
-        arguments = tuple(_sent(name, type, one) for (name, type), one in zip(signature, objects, strict=True))
+        arguments = tuple(argument_of(name, type, one) for (name, type), one in zip(signature, objects, strict=True))
         return CompiledJob(
             request.module, self.driver.target, request.options, triton.__version__, signature, arguments, seconds
         )
@@ -241,58 +237,6 @@ class RemoteLauncher(Launcher):
                     "sent to a worker. Pass the tensors themselves, or run the kernel on this machine's target 'cpu'"
                 ).format(name=self.metadata.name)
             )
-
-
-def _sent(name: str, type: Any, argument: Any) -> Any:
-    """An argument of the kernel as data."""
-    if isinstance(type, tuple):
-        parts = enumerate(zip(type, argument, strict=True))
-        return tuple(_sent(f"{name}[{position}]", inner, item) for position, (inner, item) in parts)
-    if type == "constexpr" or argument is None:
-        return None
-    if not type.startswith(("*", "tensordesc")):
-        return argument
-    tensor = tensor_of(argument)
-    if tensor is None:
-        raise ArgumentError(
-            _(
-                "argument {name} is only an address, and the memory behind it is not sent to a worker: pass the tensor"
-            ).format(name=repr(name))
-        )
-    base = TensorArgument(
-        tensor.data_ptr(), str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), tuple(tensor.stride())
-    )
-    if type.startswith("tensordesc"):
-        fields = {key: value for key, value in vars(argument).items() if key != "base"}
-        return DescriptorArgument(
-            base, {key: [*map(int, value)] if key in _LISTS else value for key, value in fields.items()}
-        )
-    return base if argument is tensor else Reinterpreted(base, str(argument.dtype))
-
-
-# Fields of a descriptor that may be torch.Size.
-_LISTS = ("shape", "strides", "block_shape")
-
-
-def _put(answer: JobAnswer, regions: Sequence[MemoryRegion]) -> None:
-    """Write the changed bytes into the memory here. Raises RemoteError for changes that are not possible."""
-    by_start = {region.start: region for region in regions if region.size}
-    known = len({changed.start for changed in answer.changed} & set(by_start))
-    if known < len(answer.changed) or not all(one.fits(by_start[one.start].size) for one in answer.changed):
-        raise RemoteError(
-            _("{worker} reports changes of memory that was not sent to it; nothing was written").format(
-                worker=answer.worker
-            )
-        )
-    for changed in answer.changed:
-        if not by_start[changed.start].writable:
-            raise RemoteError(_("the kernel wrote to read-only memory; nothing was written to the tensors"))
-    for changed in answer.changed:
-        region = by_start[changed.start]
-        where = changed.where(region.size)
-        region.data[where] = np.frombuffer(changed.data, np.uint8)
-        if region.flags is not None:
-            region.flags.data[where] = 0xFF
 
 
 _drivers: list[RemoteDriver] = []

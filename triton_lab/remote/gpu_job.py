@@ -18,15 +18,13 @@ from triton_lab.localization import _
 from triton_lab.remote.job import (
     Bytes,
     CompiledJob,
-    DescriptorArgument,
     Job,
     JobAnswer,
     Raised,
-    Reinterpreted,
     Sent,
-    TensorArgument,
     changes,
 )
+from triton_lab.remote.job_arguments import object_of
 
 _ALIGNMENT = 256
 
@@ -95,7 +93,7 @@ def perform(job: Job) -> JobAnswer:
     compiled = time.perf_counter() - start
     regions = [_placed(sent) for sent in job.memory]
     signature = [type for _name, type in work.signature]
-    objects = [_object(one, job.memory, regions) for one in work.arguments]
+    objects = [object_of(one, job.memory, regions) for one in work.arguments]
     hosts = [tensor for pair in zip(signature, objects, strict=True) for tensor in tensors_of(*pair)]
     mirrors = HostMirrors(hosts, driver.get_active_torch_device())
     placed = [mirrors.replaced(*pair) for pair in zip(signature, objects, strict=True)]
@@ -124,37 +122,3 @@ def _placed(sent: Sent) -> Any:
     data: Bytes = whole[shift : shift + len(sent.data)]
     data[:] = np.frombuffer(sent.data, np.uint8)
     return MemoryRegion(data.ctypes.data, data)
-
-
-def _object(argument: Any, memory: Sequence[Sent], regions: Sequence[Any]) -> Any:
-    """An argument as Triton's launcher takes it."""
-    if isinstance(argument, tuple):
-        return tuple(_object(one, memory, regions) for one in argument)
-    if isinstance(argument, TensorArgument):
-        return _tensor(argument, memory, regions)
-    if isinstance(argument, Reinterpreted):
-        import triton
-        import triton.language as tl
-
-        return triton.reinterpret(_tensor(argument.base, memory, regions), tl.dtype(argument.dtype))
-    if isinstance(argument, DescriptorArgument):
-        from triton.tools.tensor_descriptor import TensorDescriptor
-
-        return TensorDescriptor(base=_tensor(argument.base, memory, regions), **argument.fields)
-    return argument
-
-
-def _tensor(told: TensorArgument, memory: Sequence[Sent], regions: Sequence[Any]) -> Any:
-    """A CPU tensor over the bytes that arrived; its storage is the whole run."""
-    import torch
-
-    dtype = getattr(torch, told.dtype)
-    for sent, region in zip(memory, regions, strict=True):
-        if sent.start <= told.address < sent.start + len(sent.data):
-            offset = told.address - sent.start
-            phase = offset % dtype.itemsize
-            data = torch.from_numpy(region.data)[
-                phase : phase + (region.size - phase) // dtype.itemsize * dtype.itemsize
-            ]
-            return data.view(dtype).as_strided(told.shape, told.strides, (offset - phase) // dtype.itemsize)
-    return torch.empty_strided(told.shape, told.strides, dtype=dtype)

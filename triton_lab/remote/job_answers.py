@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from triton_lab.interpreter.kernel_errors import KernelErrorData
+from triton_lab.interpreter.memory_regions import MemoryRegion
 from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.sharding.shard import Done, Whole
 from triton_lab.localization import _
 from triton_lab.remote.job import FORMAT, JobAnswer, JobEnded, Raised, Reply
-from triton_lab.remote.remote_errors import DataError, hold
+from triton_lab.remote.remote_errors import DataError, RemoteError, hold
 from triton_lab.remote.wire_data import unpacked
 
 _NAME = 200  # characters of an address, a device, or a type's name
@@ -109,3 +110,24 @@ def _check_ranges(ranges: Ranges) -> None:
 
 def _check_rows(arrays: Sequence[np.ndarray[Any, Any]]) -> None:
     hold(all(one.ndim == 1 for one in arrays), "arrays")
+
+
+def put(answer: JobAnswer, regions: Sequence[MemoryRegion]) -> None:
+    """Write the changed bytes into the memory here. Raises RemoteError for changes that are not possible."""
+    by_start = {region.start: region for region in regions if region.size}
+    known = len({changed.start for changed in answer.changed} & set(by_start))
+    if known < len(answer.changed) or not all(one.fits(by_start[one.start].size) for one in answer.changed):
+        raise RemoteError(
+            _("{worker} reports changes of memory that was not sent to it; nothing was written").format(
+                worker=answer.worker
+            )
+        )
+    for changed in answer.changed:
+        if not by_start[changed.start].writable:
+            raise RemoteError(_("the kernel wrote to read-only memory; nothing was written to the tensors"))
+    for changed in answer.changed:
+        region = by_start[changed.start]
+        where = changed.where(region.size)
+        region.data[where] = np.frombuffer(changed.data, np.uint8)
+        if region.flags is not None:
+            region.flags.data[where] = 0xFF

@@ -10,10 +10,11 @@ from typing import Any
 from triton_lab.backend.targets.active_target import target
 from triton_lab.localization import _
 from triton_lab.remote.call_job import sent
-from triton_lab.remote.cluster import Cluster, installed
+from triton_lab.remote.cluster import Cluster
 from triton_lab.remote.job import Job, JobAnswer
 from triton_lab.remote.remote_errors import DataError, RemoteError, raised
 from triton_lab.remote.scheduler_address import check_address
+from triton_lab.remote.scheduler_client import installed
 from triton_lab.remote.wire_data import packed, unpacked
 
 

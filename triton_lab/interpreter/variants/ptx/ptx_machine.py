@@ -6,7 +6,6 @@ Lanes that agree run together; where they part, those at the earliest instructio
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.variants.ptx.instruction_table import CARRY, RUNS, WIDTHS, kinds, known
-from triton_lab.interpreter.variants.ptx.ptx_program import NotEmulated, PtxCode, PtxInstruction, PtxProgram
+from triton_lab.interpreter.variants.ptx.ptx_program import NotEmulated, PtxCode, PtxInstruction, PtxProgram, constant
 from triton_lab.localization import _
 
 Array = NDArray[Any]
@@ -281,29 +280,12 @@ class PtxRun:
             return found if found.dtype == dtype else found.astype(dtype)
         if text in self.tables:
             return np.full(len(lanes), self.tables[text], dtype)
-        return np.full(len(lanes), _constant(text, dtype), dtype)
+        return np.full(len(lanes), constant(text, dtype), dtype)
 
 
 def _renamed(values: dict[str, Array], name: str, other: str) -> dict[str, Array]:
     """The parts of one parameter under another name."""
     return {f"{other}{key[len(name) :]}": value for key, value in values.items() if key.startswith(f"{name}+")}
-
-
-def _constant(text: str, dtype: np.dtype[Any]) -> Any:
-    try:
-        if text.startswith("0f"):
-            return np.uint32(int(text[2:], 16))
-        if text.startswith("0d"):
-            return np.uint64(int(text[2:], 16))
-        if text.startswith("%tid") or text.startswith("%ctaid"):
-            return dtype.type(0)
-        if dtype == np.bool_:
-            return bool(int(text, 0))
-        if re.match(r"^[-+]?\d+(\.|[eE])", text) and dtype.itemsize in (4, 8):
-            return np.array(float(text), f"f{dtype.itemsize}").view(dtype)[()]
-        return dtype.type(int(text.rstrip("U"), 0) % (1 << 8 * dtype.itemsize))
-    except (ValueError, struct.error):
-        raise NotEmulated(f"the operand {text[:40]}") from None
 
 
 def _put(frame: _Frame, register: str, lanes: Array, value: Array) -> None:

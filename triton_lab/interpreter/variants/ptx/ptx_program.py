@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,3 +142,21 @@ def _statements(body: str) -> list[str]:
         if statement:
             found.append(" ".join(statement.split()))
     return found
+
+
+def constant(text: str, dtype: np.dtype[Any]) -> Any:
+    """The value of an operand that is a number or a thread's place. Raises NotEmulated."""
+    try:
+        if text.startswith("0f"):
+            return np.uint32(int(text[2:], 16))
+        if text.startswith("0d"):
+            return np.uint64(int(text[2:], 16))
+        if text.startswith("%tid") or text.startswith("%ctaid"):
+            return dtype.type(0)
+        if dtype == np.bool_:
+            return bool(int(text, 0))
+        if re.match(r"^[-+]?\d+(\.|[eE])", text) and dtype.itemsize in (4, 8):
+            return np.array(float(text), f"f{dtype.itemsize}").view(dtype)[()]
+        return dtype.type(int(text.rstrip("U"), 0) % (1 << 8 * dtype.itemsize))
+    except ValueError:
+        raise NotEmulated(f"the operand {text[:40]}") from None

@@ -115,7 +115,7 @@ def time_ready(name: str) -> dict[str, float]:
         page = example(every_case()[name].example)
         page.run(**page.inputs("small", 0, "cpu"))
         compiled_function.kept = _timed(kept, found, "kept")  # type: ignore[assignment]
-        engine._kernel_of = engine._Kernel  # nothing is known of it any more
+        engine._kernel_of = engine.NativeKernel  # nothing is known of it any more
         page.run(**page.inputs("small", 0, "cpu"))
     return found
 

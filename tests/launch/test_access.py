@@ -12,8 +12,8 @@ import triton_lab
 from tests.interpreter.support import kernel_from
 from triton_lab.interpreter import mask_box
 from triton_lab.interpreter.affine_block import AffineBlock
-from triton_lab.launch.access import Access, _places
-from triton_lab.launch.element_index import Digits, ElementPlaces
+from triton_lab.launch.access import Access
+from triton_lab.launch.element_index import Digits, ElementPlaces, inverse
 from triton_lab.launch.recording.access_event import AccessEvent
 
 BLOCK = (4,)
@@ -122,5 +122,5 @@ def test_elements_and_offsets_of_a_view_that_begins_within_its_storage():
 
 
 def test_offsets_are_taken_apart_as_digits_and_looked_up_in_a_table_only_where_elements_may_meet():
-    assert isinstance(_places((3, 4), (4, 1)), Digits) and isinstance(_places((3, 4), (1, 3)), Digits)
-    assert isinstance(_places((3, 4), (2, 1)), ElementPlaces)
+    assert isinstance(inverse((3, 4), (4, 1)), Digits) and isinstance(inverse((3, 4), (1, 3)), Digits)
+    assert isinstance(inverse((3, 4), (2, 1)), ElementPlaces)

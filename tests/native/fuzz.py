@@ -81,7 +81,9 @@ def check(case: Case) -> str:
     kernel, arguments, (error, expected) = on_numpy(case)
     engine.lately.clear()
     with contextlib.ExitStack() as patched:
-        patched.enter_context(patch.object(engine, "_kernel_of", engine._Kernel))  # compiled anew: a fault comes again
+        patched.enter_context(
+            patch.object(engine, "_kernel_of", engine.NativeKernel)
+        )  # compiled anew: a fault comes again
         if case.seed % 2:  # on several threads, as soon as the programs may
             for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_FINDING_SECONDS"):
                 patched.enter_context(patch.object(native_launch, seconds, 0.0))

@@ -89,7 +89,7 @@ def forcing() -> Iterator[Forced]:
         require(self, ok, op, what, *where)
 
     def kernel_of(executable: Any) -> Any:
-        return kernels.setdefault(id(executable), (engine._Kernel(executable), executable))[0]
+        return kernels.setdefault(id(executable), (engine.NativeKernel(executable), executable))[0]
 
     with (
         patch.object(Guards, "require", required),

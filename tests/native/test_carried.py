@@ -181,7 +181,7 @@ def test_one_buffer_holds_what_is_only_added_to(kernel: Any, monkeypatch: pytest
         return own(plan, signature)
 
     monkeypatch.setattr(compiled_function, "build", noting)
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    monkeypatch.setattr(engine, "_kernel_of", engine.NativeKernel)
     x, w, out = torch.ones(N, N), torch.ones(N, N), torch.zeros(N, N)
     both(lambda: kernel[(1,)](x, w, out, 3, N))
     assert sizes[-1] < (2 if kernel is added else 4) * BLOCK
@@ -204,7 +204,7 @@ def test_blocks_of_any_strides_are_read_without_a_look_at_each_lane(monkeypatch:
     own = kernel_function.generate
     monkeypatch.setattr(kernel_function, "generate", lambda *given: texts.append(own(*given)) or texts[-1])
     monkeypatch.setattr(compiled_function, "kept", lambda *given: None)
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    monkeypatch.setattr(engine, "_kernel_of", engine.NativeKernel)
     wide = torch.randn(50, 141)
     x = wide[:, :70]
 

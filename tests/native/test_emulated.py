@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not HERE, reason="no QEMU and compiler for arm64
 
 @pytest.fixture(params=PROCESSORS)
 def emulated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    monkeypatch.setattr(engine, "_kernel_of", engine.NativeKernel)
     with emulating(request.param) as found:
         yield found
 

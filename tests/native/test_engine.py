@@ -18,7 +18,7 @@ from tests.interpreter.support import kernel_from
 from tests.native.launches import add, chased, counted, gather, on_both, outcome, shifted, wrapping
 from tests.wordings import Wording
 from triton_lab.backend.plugin import launcher
-from triton_lab.native import engine
+from triton_lab.native import engine, native_kernel
 from triton_lab.native.runtime import background_compiler, compiled_function
 
 
@@ -285,8 +285,8 @@ def test_several_threads_launch_one_kernel_at_once() -> None:
 
 
 def test_a_kernel_turns_native_once_it_has_cost_enough_and_not_before(monkeypatch) -> None:
-    monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
-    monkeypatch.setattr(engine, "HOT_SECONDS", 1e-9)
+    monkeypatch.setattr(native_kernel, "WARM_SECONDS", 0.0)
+    monkeypatch.setattr(native_kernel, "HOT_SECONDS", 1e-9)
     kernel, out = kernel_from(COUNTS), torch.zeros(64, dtype=torch.int32)
     told = []
     for turn in range(5):
@@ -295,7 +295,7 @@ def test_a_kernel_turns_native_once_it_has_cost_enough_and_not_before(monkeypatc
         assert (out == torch.arange(64) + 2 * turn + 3).all()
         told.append(engine.lately[-1].why)
         background_compiler.background.wait()
-    assert told == [engine._COLD] * 2 + [""] * 3
+    assert told == [native_kernel.COLD] * 2 + [""] * 3
 
 
 def test_nothing_is_compiled_for_a_kernel_that_runs_once(monkeypatch) -> None:
@@ -303,12 +303,12 @@ def test_nothing_is_compiled_for_a_kernel_that_runs_once(monkeypatch) -> None:
     kernel, out = kernel_from(COUNTS + "# once\n"), torch.zeros(64, dtype=torch.int32)
     with lab.limits(engine="auto"):
         kernel[(1,)](out, 7, B=64)
-    assert (engine.lately[-1].engine, engine.lately[-1].why) == ("numpy", engine._COLD)
+    assert (engine.lately[-1].engine, engine.lately[-1].why) == ("numpy", native_kernel.COLD)
 
 
 def test_a_kernel_that_cannot_be_compiled_is_tried_once_and_says_why(monkeypatch) -> None:
-    monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
-    monkeypatch.setattr(engine, "HOT_SECONDS", 0.0)
+    monkeypatch.setattr(native_kernel, "WARM_SECONDS", 0.0)
+    monkeypatch.setattr(native_kernel, "HOT_SECONDS", 0.0)
     tried: list[int] = []
 
     def refused(*_) -> None:
@@ -326,7 +326,7 @@ def test_a_kernel_that_cannot_be_compiled_is_tried_once_and_says_why(monkeypatch
 
 
 def test_under_auto_what_is_cut_into_batches_stays_numpys(monkeypatch) -> None:
-    monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
+    monkeypatch.setattr(native_kernel, "WARM_SECONDS", 0.0)
     launch, _ = sums()
     with lab.limits(engine="native"):
         launch()

@@ -16,7 +16,7 @@ import triton_lab as lab
 from tests.interpreter.support import kernel_from
 from tests.native.interrupts import interrupted
 from tests.native.launches import add, counted
-from triton_lab.native import engine
+from triton_lab.native import engine, native_kernel
 from triton_lab.native.llvm import jit
 from triton_lab.native.runtime import background_compiler, compiled_function, native_launch
 from triton_lab.native.threads import thread_team, work_queue
@@ -175,8 +175,8 @@ def test_at_any_point_of_a_compilation_that_a_launch_waits_for() -> None:
 
 def test_at_any_point_where_a_launch_has_a_kernel_compiled_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     out = torch.zeros(64, dtype=torch.int32)
-    monkeypatch.setattr(engine, "WARM_SECONDS", 0.0)
-    monkeypatch.setattr(engine, "HOT_SECONDS", 0.0)
+    monkeypatch.setattr(native_kernel, "WARM_SECONDS", 0.0)
+    monkeypatch.setattr(native_kernel, "HOT_SECONDS", 0.0)
     for at in range(1000):
         kernel = kernel_from(FRESH.replace("NUMBER", str(-1 - at)))
         with lab.limits(engine="numpy"):

@@ -41,7 +41,7 @@ def seen(monkeypatch: pytest.MonkeyPatch):
         return own(plan, signature)
 
     monkeypatch.setattr(compiled_function, "build", noting)
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    monkeypatch.setattr(engine, "_kernel_of", engine.NativeKernel)
     return found
 
 
@@ -58,7 +58,7 @@ def run_without(lacking: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyP
         pytest.skip("this processor has others")
     target = dataclasses.replace(jit.host().without(lacking), cpu="x86-64")
     monkeypatch.setattr(jit, "host", lambda: target)
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    monkeypatch.setattr(engine, "_kernel_of", engine.NativeKernel)
     run(name)
     return target
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.element_index import Digits, ElementPlaces, digits, places
+from triton_lab.launch.element_index import inverse
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.localization import _
 from triton_lab.messages import count as counted
@@ -118,7 +117,7 @@ class Access:
         >>> launch.accesses[2].of(np.array([0, 7])).mask().sum(axis=1)
         array([128,   0,   0,   0,   0,   0,   0, 104])
         """
-        cut = [event.of(_among(event.programs, programs)) for event in self.events]
+        cut = [event.among(programs) for event in self.events]
         kept = [event for event in cut if len(event.programs)]
         place = self.op, self.kind, self.line, self.column, self.dtype, self.itemsize
         return Access(*place, self._argument, self.programs, kept, self._recall)
@@ -283,14 +282,6 @@ class Access:
         return -1
 
 
-def _among(programs: Array, chosen: Array) -> Array:
-    """The positions in ``programs`` of those in ``chosen``; both ascend. (`np.isin` is much slower, as it hashes.)"""
-    if not len(chosen):
-        return np.zeros(0, np.int64)
-    place = np.minimum(np.searchsorted(chosen, programs), len(chosen) - 1)
-    return np.flatnonzero(chosen[place] == programs)
-
-
 def elements_at(offsets: Array, argument: Argument) -> Array:
     """The row-major element numbers at byte offsets from an argument's element 0; -1 where there is no element.
 
@@ -298,12 +289,6 @@ def elements_at(offsets: Array, argument: Argument) -> Array:
     """
     offsets, size = np.asarray(offsets), max(1, argument.itemsize)
     # A size is a power of two, and a shift rounds down as `//` does. Dividing takes ten times as long.
-    found = _places(argument.shape, argument.strides).element(offsets >> (size.bit_length() - 1))
+    found = inverse(argument.shape, argument.strides).element(offsets >> (size.bit_length() - 1))
     part = (offsets & (size - 1)) != 0
     return np.where(part, -1, found) if part.any() else found
-
-
-@lru_cache(maxsize=8)
-def _places(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | ElementPlaces:
-    """The inverse of an argument's strides, cached because it is needed often; a table only if `digits` has none."""
-    return digits(shape, strides) or places(shape, strides)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -144,3 +144,9 @@ def places(shape: tuple[int, ...], strides: tuple[int, ...]) -> ElementPlaces:
         return ElementPlaces(count, known + low, first, first_of, low, table)
     known, first, inverse = np.unique(all_offsets, return_index=True, return_inverse=True)
     return ElementPlaces(count, known, first, first[inverse] if len(known) < count else None, low, None)
+
+
+@lru_cache(maxsize=8)
+def inverse(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | ElementPlaces:
+    """The inverse of strides, cached because it is needed often; a table only if `digits` has none."""
+    return digits(shape, strides) or places(shape, strides)

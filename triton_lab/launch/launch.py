@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.values.origins_view import Origins
     from triton_lab.views.launch.values.steps_view import Steps
 
-Array = NDArray[Any]
-
 # All checks together may take this many seconds, plus this many times the time of the launch.
 CHECKING, TIMES = 120.0, 100.0
 
@@ -49,12 +47,11 @@ CHECKING, TIMES = 120.0, 100.0
 class Launch(Recorded, RichDisplay):
     """One launch of a kernel: its record, and methods that analyse it.
 
-    ``grid`` is ``(x, y, z)``; program numbers count x fastest. ``seconds`` is the time of the run alone. On a GPU it
-    is the median of ``time``, a `Time` of the kernel there. On the CPU it is the interpreter's time, which says nothing
-    about a GPU, and ``time`` is None.
-    ``source`` is the kernel's text and ``first_line`` the number of its first line in the cell or file. ``tuning``
-    says what an autotuner tried, if one made the launch. ``configs`` lists what it tried just before, as
-    ``(configuration, seconds)``.
+    ``grid`` is ``(x, y, z)``; program numbers count x fastest. ``seconds`` is the time of the run alone. On a GPU it is
+    the median of ``time``, a `Time` of the kernel there. On the CPU it is the interpreter's time, which says nothing
+    about a GPU, and ``time`` is None. ``source`` is the kernel's text and ``first_line`` the number of its first line
+    in the cell or file. ``tuning`` says what an autotuner tried, if one made the launch. ``configs`` lists what it
+    tried just before, as ``(configuration, seconds)``.
 
     >>> launch
     Launch add_kernel[8, 1, 1] on cpu, 3 tensors, no findings
@@ -75,21 +72,11 @@ class Launch(Recorded, RichDisplay):
         last = dict([self.stopped] if self.stopped else [])
         for op in sorted({*self.events, *last}):
             kind, dtype, itemsize = self.kinds[op]
-            line = self.lines.get(op)
-            result.append(
-                Access(
-                    op,
-                    kind,
-                    None if line is None else line.line,
-                    None if line is None else line.column,
-                    dtype,
-                    itemsize,
-                    self.owner_of(op),
-                    self.programs,
-                    [*self.events.get(op, ()), *([last[op]] if op in last else ())],
-                    self.recall,
-                )
-            )
+            place = self.lines.get(op)
+            line, column = (None, None) if place is None else (place.line, place.column)
+            events = [*self.events.get(op, ()), *([last[op]] if op in last else ())]
+            owner = self.owner_of(op)
+            result.append(Access(op, kind, line, column, dtype, itemsize, owner, self.programs, events, self.recall))
         return result
 
     @cached_property
@@ -97,7 +84,7 @@ class Launch(Recorded, RichDisplay):
         """The accesses without the event that stopped the launch: what happened to memory."""
         return [access.completed for access in self.accesses]
 
-    def recall(self, ops: Collection[int]) -> dict[int, list[Array]]:
+    def recall(self, ops: Collection[int]) -> dict[int, list[NDArray[Any]]]:
         """The values of each event of these accesses. Replays the launch once.
 
         >>> load = launch.accesses[0]

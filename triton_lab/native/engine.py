@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
+from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.machine import Engine
 from triton_lab.interpreter.observers import PlacesObserver
-from triton_lab.localization import N_, _, translated
-from triton_lab.native.runtime import background_compiler
-from triton_lab.native.runtime.transaction import Fell, RollbackCounts
+from triton_lab.localization import _, translated
+from triton_lab.native import native_kernel
+from triton_lab.native.native_kernel import COLD, NativeKernel, NativeVariant
+from triton_lab.native.runtime.transaction import Fell
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.bound_plan import Executable
     from triton_lab.interpreter.machine import Limits, Machine
-    from triton_lab.native.analysis.launch_footprint import Footprints
     from triton_lab.native.runtime.compiled_function import Built
     from triton_lab.native.runtime.native_launch import Regions
     from triton_lab.native.threads.work_queue import Left
 
-# Under "auto", the seconds that a kernel must have cost NumPy in this process: for a look-up in the cache (if other
-# kernels are native already), and for compiling it.
-WARM_SECONDS, HOT_SECONDS = 0.005, 0.05
-# The consecutive launches with programs stopped by guards after which a variant is left to NumPy.
-_MOST_HANDED = 8
 _KEPT = 1000
-_COLD = N_("it is not hot yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +76,18 @@ def chosen(machine: Machine, trial: bool = False, left: Left | None = None) -> C
     kernel = _kernel_of(machine.executable)
     why = _unfit(machine, kernel)
     if not why and engine == "auto":
-        why = _("an autotuner tries it") if trial else translated(_COLD) if kernel.seconds < WARM_SECONDS else ""
+        why = (
+            _("an autotuner tries it")
+            if trial
+            else translated(COLD)
+            if kernel.seconds < native_kernel.WARM_SECONDS
+            else ""
+        )
     if not why and _places_depend_on_memory(machine):  # asked last: a kernel that is not hot needs no outline
         why = "it is recorded"
     found = why or _variant_of(machine, kernel)
     if isinstance(found, str):
-        return functools.partial(_on_numpy, machine, found, kernel if found == translated(_COLD) else None, left)
+        return functools.partial(_on_numpy, machine, found, kernel if found == translated(COLD) else None, left)
     variant, regions = found
     if engine == "native":
         variant.make_ready(machine.executable)
@@ -111,7 +109,7 @@ def _rest(machine: Machine, left: Left | None) -> None:
     machine.run(None if left is None else left.take(0, machine.grid[0] * machine.grid[1] * machine.grid[2]))
 
 
-def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None, left: Left | None = None) -> None:
+def _on_numpy(machine: Machine, why: str, kernel: NativeKernel | None = None, left: Left | None = None) -> None:
     start = time.perf_counter()
     try:
         _rest(machine, left)
@@ -121,7 +119,7 @@ def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None, left: L
         note(machine.executable, machine.grid, "numpy", why)
 
 
-def _observed(machine: Machine, run: Callable[[], None], kernel: _Kernel) -> None:
+def _observed(machine: Machine, run: Callable[[], None], kernel: NativeKernel) -> None:
     """Run a launch whose accesses are observed as machine code, or on NumPy if an access fails."""
     from triton_lab.native.runtime import observed_launch
 
@@ -132,7 +130,7 @@ def _observed(machine: Machine, run: Callable[[], None], kernel: _Kernel) -> Non
 
 
 def _on_native(
-    machine: Machine, kernel: _Kernel, variant: _Variant, built: Built, regions: Regions, left: Left | None
+    machine: Machine, kernel: NativeKernel, variant: NativeVariant, built: Built, regions: Regions, left: Left | None
 ) -> None:
     from triton_lab.native.runtime import native_launch
 
@@ -161,7 +159,7 @@ def note(
     return lately[-1]
 
 
-def _unfit(machine: Machine, kernel: _Kernel) -> str:
+def _unfit(machine: Machine, kernel: NativeKernel) -> str:
     """Why this launch needs NumPy, whatever the native engine knows of the kernel; empty if it does not."""
     told_places = machine.access_observer is None or isinstance(machine.access_observer, PlacesObserver)
     if machine.observer is not None or machine.memory.before_write is not None or not told_places:
@@ -187,137 +185,25 @@ def _unfit_under(limits: Limits) -> str:
     return ""
 
 
-def known(executable: Executable, limits: Limits) -> _Kernel | None:
+def known(executable: Executable, limits: Limits) -> NativeKernel | None:
     """The kernel, if an unobserved launch of it would run natively under these limits as soon as it is built; else
     None.
     """
     if limits.engine == "numpy":
         return None
     kernel = _kernel_of(executable)
-    cold = limits.engine == "auto" and kernel.seconds < WARM_SECONDS
+    cold = limits.engine == "auto" and kernel.seconds < native_kernel.WARM_SECONDS
     return None if cold or kernel.why or _unfit_under(limits) else kernel
 
 
-class _Kernel:
-    """What is known of a kernel besides its variants: its launches' cost on NumPy, and ``why`` none can be native."""
-
-    def __init__(self, executable: Executable) -> None:
-        self.seconds = 0.0
-        self.variants: dict[tuple[tuple[int, tuple[int, ...]], ...], _Variant] = {}
-        # Stored here by `triton_lab.backend.plugin.dispatch_cache`.
-        self.again: Any = None
-        self.why = _never(executable)
-
-
-class _Variant:
-    """A kernel for launches with one pattern of aliasing: ready if ``built`` is set, else ``why`` says why not."""
-
-    def __init__(self, groups: tuple[tuple[int, tuple[int, ...]], ...]) -> None:
-        self.groups = groups
-        self.built: Built | None = None
-        self.why = translated(_COLD)
-        self._stages = (WARM_SECONDS, self._look), (HOT_SECONDS, self._make)
-        self._stage = 0
-        self._final = False
-        self._handed = 0
-        self.falls = RollbackCounts()
-        self._footprints: dict[bool, Footprints] = {}  # by whether they leave out sums
-        self._lock = threading.Lock()
-
-    def ask(self, executable: Executable, seconds: float) -> None:
-        """Start in the background what a kernel of this cost is worth."""
-        # Another thread may start it too, or an interrupt may come between: a stage that is started twice is done once.
-        for stage, (least, work) in enumerate(self._stages[self._stage :], self._stage):
-            if seconds < least:
-                break
-            background_compiler.background.submit(functools.partial(work, executable))
-            self._stage = stage + 1
-
-    def make_ready(self, executable: Executable) -> None:
-        """Have it built, or find out why that is impossible.
-
-        The compiling thread does it, since no interrupt there can leave LLVM's lock taken. An interrupt here only ends
-        the wait.
-        """
-        if not self._final and not background_compiler.background.finish(functools.partial(self._make, executable)):
-            self.why = _("kernels are no longer compiled: the process is ending, or was forked during a compilation")
-
-    def _make(self, executable: Executable) -> None:
-        from triton_lab.native.llvm import jit
-        from triton_lab.native.runtime import compiled_function as built
-
-        with self._lock:
-            if self._final:
-                return
-            self.why = _("it is being compiled")
-            try:
-                self.built = built.build(executable.plan, built.host_signature(self.groups))
-            except (Unsupported, jit.CannotCompile) as error:
-                self.why = str(error)
-            except Exception as error:
-                self.why = _("an error in triton-lab: {name}: {error}").format(name=type(error).__name__, error=error)
-                if os.environ.get("TRITON_LAB_RAISE"):
-                    self._final = True
-                    raise
-            self._final = True
-
-    def _look(self, executable: Executable) -> None:
-        """Take what the cache has, if the compiler is imported: a merely warm kernel does not import it."""
-        from triton_lab.native.llvm import jit
-        from triton_lab.native.runtime import compiled_function as built
-
-        if self._final or not jit.is_imported():
-            return
-        with self._lock, contextlib.suppress(jit.CannotCompile):
-            if not self._final:
-                self.built = built.kept(executable.plan, built.host_signature(self.groups))
-                self._final = self.built is not None
-
-    def is_apart(self, machine: Machine, regions: Regions, at_once: bool, besides_sums: bool = False) -> bool:
-        """Whether no program of the launch touches what another one writes; False if that is unknown.
-
-        See `Footprints.are_apart`; ``besides_sums``: apart from sums by atomics, see `outline`.
-        """
-        from triton_lab.native.analysis.launch_footprint import Footprints
-
-        try:
-            if besides_sums not in self._footprints:
-                made = Footprints(machine.executable.plan, self.groups, besides_sums)
-                self._footprints.setdefault(besides_sums, made)
-            return self._footprints[besides_sums].are_apart(machine, regions, at_once)
-        except Exception:  # our own error, which need not stop the launch: one thread can run it
-            if os.environ.get("TRITON_LAB_RAISE"):
-                raise
-            return False
-
-    def was_apart(self, grid: tuple[int, int, int], place: Callable[[int], int]) -> bool | None:
-        """The result of `is_apart` for a similar launch; None if there is none yet. See `Footprints.known`."""
-        known = self._footprints.get(False)
-        return None if known is None else known.known(grid, place)
-
-    def ended(self, handed: int, engine: Engine) -> None:
-        """Record the end of a launch, of which NumPy ran ``handed`` programs."""
-        self._handed = self._handed + 1 if handed else 0
-        if engine == "auto" and self._handed == _MOST_HANDED:
-            self.built, self._stage = None, len(self._stages)
-            self.why = _("its checks leave programs to NumPy in every launch")
-
-
-def _never(executable: Executable) -> str:
-    """Why no launch of a kernel can be native; empty if nothing prevents it."""
-    if any(op.name == "tt.print" for op in executable.plan.walk()):
-        return "it prints"
-    return ""
-
-
-def _kernel_of(executable: Executable) -> _Kernel:
-    kernel: _Kernel | None = executable.kept.get("native")
+def _kernel_of(executable: Executable) -> NativeKernel:
+    kernel: NativeKernel | None = executable.kept.get("native")
     if kernel is None:
-        kernel = executable.kept["native"] = _Kernel(executable)
+        kernel = executable.kept["native"] = NativeKernel(executable)
     return kernel
 
 
-def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, Regions] | str:
+def _variant_of(machine: Machine, kernel: NativeKernel) -> tuple[NativeVariant, Regions] | str:
     from triton_lab.native.runtime.native_launch import groups_of, regions_of
 
     regions = regions_of(machine, machine.executable.roots)
@@ -326,5 +212,5 @@ def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, Regions] |
     groups = groups_of(regions)
     variant = kernel.variants.get(groups)
     if variant is None:
-        variant = kernel.variants.setdefault(groups, _Variant(groups))
+        variant = kernel.variants.setdefault(groups, NativeVariant(groups))
     return variant, regions

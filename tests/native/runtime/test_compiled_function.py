@@ -99,7 +99,7 @@ def forgetting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return own(plan, signature)
 
     monkeypatch.setattr(compiled_function, "compiled", noting)
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    monkeypatch.setattr(engine, "_kernel_of", engine.NativeKernel)
     return compiled
 
 

@@ -122,7 +122,7 @@ def test_programs_that_a_guard_stops_for_nothing_run_once(shared, monkeypatch) -
 
     failing.done = False
     monkeypatch.setattr(guards.Guards, "require", failing)
-    monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
+    monkeypatch.setattr(engine, "_kernel_of", engine.NativeKernel)
     monkeypatch.setattr("triton_lab.native.runtime.code_cache.find", lambda name: None)
     monkeypatch.setattr("triton_lab.native.runtime.code_cache.keep", lambda *all: None)
     for batch in (1, 5, None):

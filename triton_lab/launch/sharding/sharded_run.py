@@ -23,36 +23,21 @@ from triton_lab.backend.plugin.error_report import described
 from triton_lab.backend.plugin.recorders import LaunchCall
 from triton_lab.backend.targets import benchmark_events
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.ir import Op, Plan, effects
-from triton_lab.ir.effects import Rmw
 from triton_lab.launch.argument import Argument, arguments_of
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.checks.analysis.finding_text import element
 from triton_lab.launch.checks.race.barriers import results_used
-from triton_lab.launch.membership_classes import counted
 from triton_lab.launch.recording.snapshot import Snapshot
 from triton_lab.launch.recording.tape import Tape
-from triton_lab.launch.sharding.shard import Done, Whole, held_by, perform, pieces
+from triton_lab.launch.sharding.shard import Done, Whole, perform
 from triton_lab.launch.sharding.shard_conflict import Meeting
+from triton_lab.launch.sharding.shard_memory import made, put, rmw_of
 from triton_lab.launch.source_lines import SourceLines, UserLine
 from triton_lab.localization import _
 
 Apart = Callable[[Callable[[Whole, range], Done], Whole, Sequence[range]], list[Done]]
 Array = NDArray[Any]
-
-# How to merge the values that several parts' atomics leave in an element: from the merged value so far, one part's
-# value, and the value before the launch. Sums wrap, so their order does not matter.
-_COMBINED: Mapping[Rmw, tuple[str, Callable[[Array, Array, Array], Array]]] = {
-    Rmw.ADD: ("u", lambda now, part, before: now + (part - before)),
-    Rmw.AND: ("u", lambda now, part, before: now & part),
-    Rmw.OR: ("u", lambda now, part, before: now | part),
-    Rmw.XOR: ("u", lambda now, part, before: now ^ part ^ before),
-    Rmw.MAX: ("i", lambda now, part, before: np.maximum(now, part)),
-    Rmw.MIN: ("i", lambda now, part, before: np.minimum(now, part)),
-    Rmw.UMAX: ("u", lambda now, part, before: np.maximum(now, part)),
-    Rmw.UMIN: ("u", lambda now, part, before: np.minimum(now, part)),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +73,7 @@ def in_parts(call: LaunchCall, tape: Tape, kept: Snapshot, most: int, apart: Apa
             return Cut(
                 why=_("of a part, {lost}, or more parts").format(lost=lost) if met is None else met.text, meeting=met
             )
-        _put(call.memory, whole, done, _sums(plan))
+        put(call.memory, whole, done, plan)
     for one in done:
         sys.stdout.write(one.printed)
     if first is None:
@@ -149,21 +134,9 @@ def _reason(call: LaunchCall, lines: Mapping[int, UserLine | None]) -> str:
             return _("it uses the result of an atomic{where}, which depends on the order of the programs").format(
                 where=where
             )
-        if effects.updates(op) and _rmw(op) is None:
+        if effects.updates(op) and rmw_of(op) is None:
             return _("the result of its atomics depends on their order{where}").format(where=where)
     return ""
-
-
-def _rmw(op: Op) -> Rmw | None:
-    """The operation of an atomic whose order does not matter and that is atomic between programs; None for others."""
-    number = op.attributes.get("atomic_rmw_op")
-    if op.name != "tt.atomic_rmw" or number not in list(_COMBINED) or not effects.is_shared(op):
-        return None
-    return Rmw(number)
-
-
-def _sums(plan: Plan) -> dict[int, Rmw]:
-    return {op.index: rmw for op in plan.walk() if (rmw := _rmw(op)) is not None}
 
 
 # --- Conflicts between parts -------------------------------------------------------------------------
@@ -192,7 +165,7 @@ _Key = str | tuple[int, int, str]
 
 
 def _key(op: Op, done: Done) -> _Key:
-    rmw = _rmw(op)
+    rmw = rmw_of(op)
     if rmw is None:
         return "store" if effects.writes(op) else "load"
     return int(rmw), done.kinds[op.index][2], done.owners.get(op.index, "")
@@ -228,7 +201,7 @@ class _Two:
         )
         stores = "store" in (key, other)
         kind = "race" if stores or "load" in (key, other) else ""
-        if key == other == "store" and np.array_equal(_made(there, first), _made(part, first)):
+        if key == other == "store" and np.array_equal(made(there, first), made(part, first)):
             kind = "same-value"
         return Meeting(text, self.ops[op], "" if owner is None else owner.name, self.both, kind)
 
@@ -252,59 +225,3 @@ def _deed(key: _Key) -> str:
 
 
 _DEEDS = {"load": "loads", "store": "stores to", "atomic": "updates"}
-
-
-def _made(done: Done, where: Ranges) -> Array:
-    """The bytes that a part has written at ``where``; it has written all of them."""
-    left: Array = done.data[_positions(done.changed, where)]
-    return left
-
-
-def _positions(whole: Ranges, some: Ranges) -> Array:
-    """The positions of the bytes of ``some`` in the data of ``whole``, which contains them all."""
-    sizes = whole.stop - whole.start
-    begins = np.cumsum(sizes) - sizes
-    at = whole.number(some.start) - 1
-    lengths = some.stop - some.start
-    positions: Array = np.repeat(begins[at] + some.start - whole.start[at], lengths) + counted(lengths)
-    return positions
-
-
-# --- Merging memory -------------------------------------------------------------------------------------
-
-
-def _put(memory: Memory, whole: Whole, done: Sequence[Done], sums: Mapping[int, Rmw]) -> None:
-    """Write the parts' results into the memory of the launch; combine elements that several parts updated."""
-    seen: dict[tuple[Rmw, int], Ranges] = {}
-    for one in done:
-        updated: dict[tuple[Rmw, int], list[Ranges]] = {}
-        for op, rmw in sums.items():
-            if op in one.touched:
-                updated.setdefault((rmw, one.kinds[op][2]), []).append(one.touched[op])
-        alone = one.changed
-        for key, parts in updated.items():
-            mine, before = Ranges.joined(parts), seen.get(key, NOTHING)
-            if len(again := before & mine & alone):
-                _combine(memory, whole, one, again, *key)
-                alone -= again
-            seen[key] = before | mine
-        _write(memory, alone, _made(one, alone))
-
-
-def _combine(memory: Memory, whole: Whole, done: Done, where: Ranges, rmw: Rmw, itemsize: int) -> None:
-    kind, combined = _COMBINED[rmw]
-    now, part = held_by(memory, where), _made(done, where)
-    before = np.concatenate(
-        [whole.snapshot.held(*pair) for pair in zip(where.start.tolist(), where.stop.tolist(), strict=True)]
-    )
-    dtype = np.dtype(f"{kind}{itemsize}")
-    _write(memory, where, combined(now.view(dtype), part.view(dtype), before.view(dtype)).view(np.uint8))
-
-
-def _write(memory: Memory, where: Ranges, data: Array) -> None:
-    at = 0
-    for region, low, high in pieces(memory, where):
-        region.data[low:high] = data[at : at + high - low]
-        at += high - low
-        if region.flags is not None:
-            region.flags.data[low:high] = 0xFF

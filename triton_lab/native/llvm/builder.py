@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from triton_lab.native.llvm.registers import Reg, bits_of, bytes_of, compared, text_of, text_of_bits
+from triton_lab.native.llvm.registers import Reg, bits_of, bytes_of, compared, mangled, text_of, text_of_bits
 
 __all__ = ["BasicBlock", "FunctionBuilder", "Phi", "Reg", "bits_of", "bytes_of"]
-
-_MANGLED = {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}
 
 
 @dataclass(slots=True, eq=False)
@@ -153,7 +151,7 @@ class FunctionBuilder:
         first = operands[0]
         lanes = 0 if scalar else first.lanes
         result = Reg("", kind or first.kind, lanes)
-        suffix = _mangled(first) if kind is None else f"{_mangled(result)}.{_mangled(first)}"
+        suffix = mangled(first) if kind is None else f"{mangled(result)}.{mangled(first)}"
         return self.call(f"{name}.{suffix}", result.kind, lanes, *operands)
 
     def call(self, name: str, kind: str, lanes: int, *operands: Reg, pure: bool = True) -> Reg:
@@ -252,7 +250,7 @@ class FunctionBuilder:
         """Consecutive lanes where ``mask`` is true, else those of ``other``; with a pointer per lane, a gather."""
         name = "gather" if pointer.lanes else "load"
         result = Reg("", kind, mask.lanes)
-        suffix = f"{_mangled(result)}.{_mangled(pointer)}"
+        suffix = f"{mangled(result)}.{mangled(pointer)}"
         where = Reg(str(align or bytes_of(kind)), "i32")
         operands = (pointer, where, mask, self.splat(other, mask.lanes))
         return self.call(f"llvm.masked.{name}.{suffix}", kind, mask.lanes, *operands, pure=False)
@@ -265,7 +263,7 @@ class FunctionBuilder:
             # only, it stores that lane with the width from before the truncation. So it must not know that.
             mask = self.op("and", mask, self._always())
         where = Reg(str(align or bytes_of(value.kind)), "i32")
-        function = f"llvm.masked.{name}.{_mangled(value)}.{_mangled(pointer)}"
+        function = f"llvm.masked.{name}.{mangled(value)}.{mangled(pointer)}"
         operands = (value, pointer, where, mask)
         self.declare(f"void @{function}({', '.join(x.type for x in operands)})", function)
         self.do(f"call void @{function}({', '.join(map(str, operands))})")
@@ -297,7 +295,3 @@ class FunctionBuilder:
 
 def _argument(argument: Reg) -> str:
     return f"ptr noalias {argument.name}" if argument.kind == "ptr" else str(argument)
-
-
-def _mangled(x: Reg) -> str:
-    return (f"v{x.lanes}" if x.lanes else "") + _MANGLED.get(x.kind, x.kind)

@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass
 
 _BYTES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8, "i128": 16}
+_MANGLED = {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}
 
 
 def bytes_of(kind: str) -> int:
@@ -106,3 +107,8 @@ def text_of_bits(kind: str, bits: int) -> str:
         return f"0x{sign << 63 | 0x7FF << 52 | fraction << 29:016X}"
     number = struct.unpack("<f", struct.pack("<I", bits))[0]
     return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+
+def mangled(x: Reg) -> str:
+    """A value's type as LLVM names it in its intrinsics: ``v8f32``."""
+    return (f"v{x.lanes}" if x.lanes else "") + _MANGLED.get(x.kind, x.kind)

@@ -313,7 +313,7 @@ def test_a_kernel_that_cannot_be_compiled_is_tried_once_and_says_why(monkeypatch
 
     def refused(*_) -> None:
         tried.append(1)
-        raise engine.Unsupported("no such operation")
+        raise native_kernel.Unsupported("no such operation")
 
     monkeypatch.setattr(compiled_function, "build", refused)
     monkeypatch.setattr(compiled_function, "kept", lambda *_: None)

@@ -22,7 +22,7 @@ from tests.views.small_kernels import (
 )
 from tests.views.told import Told
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.maps.access_heat import BY
+from triton_lab.launch.maps.heat import BY
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_frame import frame, ticks
 from triton_lab.views.drawing.cell_layout import layout, wrapped_words

@@ -25,7 +25,7 @@ from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.diagnosis.finding import Edit, Finding, Fix
 from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.recording.snapshot import SavedRegion, Snapshot
-from triton_lab.launch.saving.launch_reader import Shown
+from triton_lab.launch.saving.checked_fields import Shown
 from triton_lab.launch.sharding.shard import Done, Whole
 from triton_lab.launch.source_lines import UserLine
 from triton_lab.localization import _

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.launch.fakes import FakeAccess, FakeArgument, tile
-from triton_lab.launch.maps.access_heat import BY, Heat, heat
+from triton_lab.launch.maps.access_heat import heat
+from triton_lab.launch.maps.heat import BY, Heat
 from triton_lab.launch.maps.picture_cells import heat_bins, heat_cells
 
 X = FakeArgument("x", (10,), (1,))

@@ -16,8 +16,9 @@ from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.launch.access import Access
 from triton_lab.launch.maps import box_positions
-from triton_lab.launch.maps.access_heat import Heat, heat, heat_of_accesses
+from triton_lab.launch.maps.access_heat import heat, heat_of_accesses
 from triton_lab.launch.maps.access_lanes import Timeline
+from triton_lab.launch.maps.heat import Heat
 from triton_lab.launch.maps.lane_boxes import BoxStep, apart
 from triton_lab.launch.maps.strided_lanes import StridedAxis
 from triton_lab.launch.recording.access_event import AccessEvent

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.launch.fakes import FakeAccess, FakeArgument
 from tests.launch.maps.test_lane_boxes import LaneByLane, same, tiles
 from triton_lab.launch.maps import access_heat as heat_module
-from triton_lab.launch.maps.access_heat import Heat, heat
+from triton_lab.launch.maps.access_heat import heat
+from triton_lab.launch.maps.heat import Heat
 from triton_lab.launch.maps.picture_cells import heat_bins, heat_fallen
 from triton_lab.launch.maps.tile_groups import Tiles
 from triton_lab.launch.maps.tiling import touches

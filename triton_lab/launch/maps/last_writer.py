@@ -18,7 +18,8 @@ import numpy.typing as npt
 from triton_lab.launch.access import Access, elements_at
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.element_index import Ints, digits
-from triton_lab.launch.maps.access_heat import Heat, heat
+from triton_lab.launch.maps.access_heat import heat
+from triton_lab.launch.maps.heat import Heat
 from triton_lab.launch.maps.lane_positions import Flags
 from triton_lab.launch.maps.strided_lanes import strided
 from triton_lab.launch.maps.tile_groups import Along, Tiles

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from triton_lab.launch.element_index import Ints
-from triton_lab.launch.maps.access_heat import BY, Heat
+from triton_lab.launch.maps.heat import BY, Heat
 from triton_lab.launch.maps.lane_positions import Flags
 from triton_lab.launch.maps.tile_groups import TileFalls
 from triton_lab.launch.membership_classes import Classes, classify, distinct, grouped, unions

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.element_index import Ints, digits, offsets
-from triton_lab.launch.maps.access_heat import Heat, heat
+from triton_lab.launch.maps.access_heat import heat
 from triton_lab.launch.maps.access_lanes import Moment
+from triton_lab.launch.maps.heat import Heat
 from triton_lab.launch.maps.lane_positions import StoredArgument, TimedAccess
 from triton_lab.launch.maps.storage_spans import cells_of, tiles_stretched
 from triton_lab.launch.maps.tensor_storage import StridedLike

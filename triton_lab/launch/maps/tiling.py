@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.element_index import Ints
-from triton_lab.launch.maps.access_heat import Heat, heat_of_accesses
+from triton_lab.launch.maps.access_heat import heat_of_accesses
+from triton_lab.launch.maps.heat import Heat
 from triton_lab.launch.maps.lane_positions import Flags, StoredArgument, TimedAccess
 from triton_lab.launch.maps.overhang import MarginSpace
 from triton_lab.launch.maps.tile_groups import TileFalls, Tiles

@@ -11,7 +11,8 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.last_launch import of_the_lab
 from triton_lab.launch.recording.launch_list import Launches
-from triton_lab.launch.recording.record import MAX_BYTES, LaunchRecorder, described
+from triton_lab.launch.recording.launch_of_call import described
+from triton_lab.launch.recording.record import MAX_BYTES, LaunchRecorder
 from triton_lab.launch.recording.uninitialized_memory import FreshMemory
 
 

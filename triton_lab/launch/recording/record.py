@@ -18,13 +18,13 @@ from triton_lab.backend.targets.loop_and_memory_limits import limits
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Plan, effects
-from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.checks.check_run import watchers
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording import last_launch, snapshot
 from triton_lab.launch.recording.forked_launches import Forked
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
+from triton_lab.launch.recording.launch_of_call import configuration, described
 from triton_lab.launch.recording.launch_site import launch_site
 from triton_lab.launch.recording.poison import POISONED, still_poisoned
 from triton_lab.launch.recording.proved_assumptions import broken
@@ -34,8 +34,6 @@ from triton_lab.launch.recording.unrecordable import refused
 from triton_lab.launch.recording.watched_trials import WatchedTrials
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.recording.written_bytes import written_bytes
-from triton_lab.launch.replay.instrumented_copy import Surroundings
-from triton_lab.launch.source_lines import SourceLines
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
@@ -199,56 +197,6 @@ def _bytes(call: LaunchCall, start: int, stop: int) -> NDArray[Any]:
     assert region is not None
     data: NDArray[Any] = region.data[start - region.start : stop - region.start]
     return data
-
-
-def described(
-    call: LaunchCall, tape: Tape | None, kept: snapshot.Snapshot | None, tried_writes: Ranges = NOTHING
-) -> Launch:
-    """The `Launch` of a call that has ended, with or without an error; its trials wrote ``tried_writes``.
-
-    Without a tape and memory, of a call that did not run.
-    """
-    function = call.source.fn
-    return Launch(
-        kernel=call.metadata.name,
-        grid=call.grid,
-        arguments=arguments_of(call.signature, list(call.objects.values())),
-        target=call.target,
-        outputs=call.outputs,
-        remark=call.remark,
-        source="".join(function.raw_src),
-        first_line=function.starting_line_number,
-        file=call.written.file or "",
-        executable=call.executable,
-        compiled=(call.source, call.metadata),
-        surroundings=Surroundings.of(function),
-        events={} if tape is None else tape.events,
-        kinds={} if tape is None else tape.kinds,
-        lines=SourceLines(call.source, call.executable),
-        tape=tape,
-        snapshot=kept,
-        seconds=call.seconds,
-        time=call.time,
-        interpreted=call.interpreted,
-        error=call.error,
-        tuning=call.tuning,
-        site=call.site,
-        tried_writes=tried_writes,
-        dropped=_("it did not run")
-        if tape is None or kept is None
-        else "; ".join(filter(None, (tape.cut, kept.missing))),
-    )
-
-
-def configuration(call: LaunchCall) -> str:
-    """An autotuner's configuration for this launch as text: constexprs, warps and stages."""
-    parts = [
-        f"{name}={value}"
-        for name, value in call.objects.items()
-        if call.signature[name] == "constexpr" and isinstance(value, (int, float, str, bool))
-    ]
-    parts += [f"{name}={getattr(call.metadata, name)}" for name in ("num_warps", "num_stages")]
-    return ", ".join(parts)
 
 
 @contextlib.contextmanager

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+import ml_dtypes
+import numpy as np
+
 from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.backend.targets.gpu_timer import Time
+from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Ranges
-from triton_lab.launch.saving.file_format import OPTIONS, SavedLaunchError
+from triton_lab.launch.comparison.number_formats import numpy_type
+from triton_lab.launch.saving.file_format import MAX_BYTES, OPTIONS, SavedLaunchError
 from triton_lab.launch.source_lines import UserLine
 from triton_lab.localization import _
 
 T = TypeVar("T")
 _LARGEST_OPTION = 1 << 10
+_AXES = 16
+_NUMBERS = ("itemsize", "offset", "address", "storage_address", "storage_bytes")
+
+
+class Shown:
+    """Stands for a value that files do not hold: its ``repr`` is that of the value."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
 
 
 def hold(condition: bool, what: str) -> None:
@@ -104,3 +122,27 @@ def tuning(given: Any) -> Tuning | None:
     protected = None if held is None else tuple(of(str, one) for one in held)
     counts = of(bool, given["earlier"]), of(int, given["left_out"])
     return Tuning(*names, tuple(tried), chose, key, *counts, protected)
+
+
+def argument(given: Any) -> Argument:
+    """An argument of the launch, without its memory."""
+    value = given["value"]
+    if isinstance(value, dict):
+        value = Shown(of(str, value["shown"]))
+    hold(value is None or isinstance(value, bool | int | float | str | Shown), "an argument's value")
+    numbers: dict[str, Any] = {name: of(int, given[name]) for name in _NUMBERS}
+    shape, strides = ints(given["shape"]), ints(given["strides"])
+    hold(len(shape) == len(strides) <= _AXES and min(shape, default=0) >= 0, "a tensor's shape")
+    texts: dict[str, Any] = {name: of(str, given[name]) for name in ("name", "kind", "dtype")}
+    if texts["kind"] in ("tensor", "descriptor"):
+        hold(numbers["itemsize"] == numpy_type(texts["dtype"]).itemsize, "an element's size")
+        hold(math.prod(shape) * numbers["itemsize"] <= MAX_BYTES, "a tensor's size")
+        hold(all(stride >= 0 for stride in strides), "a tensor's strides")
+    return Argument(value=value, shape=shape, strides=strides, **texts, **numbers)
+
+
+def dtype_of(name: Any) -> np.dtype[Any]:
+    """The type of a number, by its name."""
+    found = np.dtype(getattr(ml_dtypes, name, name) if isinstance(name, str) else "V")
+    hold(not found.hasobject and found.kind in "biufV" and 0 < found.itemsize <= 8, "a dtype")
+    return found

@@ -32,6 +32,7 @@ FORMAT = 2
 NAME = "triton-lab launch"  # the value of ``format``
 HEAD = "head.json"
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")  # of the launch: how a compiler divides its work
+MAX_BYTES = 1 << 30  # unpacked, unless the reader says otherwise
 # Bounds of any file: members, bytes of the object (with its texts), and its depth.
 _MEMBERS = 4096
 _HEAD_BYTES = 64 << 20

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time as clock
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,10 +18,8 @@ from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.runtime_values import Descriptor, Value
 from triton_lab.ir import parse_plan
 from triton_lab.ir.verify import verify
-from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.checks.rule import rules
-from triton_lab.launch.comparison.number_formats import numpy_type
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.launch import Launch
@@ -32,15 +28,27 @@ from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.replay.instrumented_copy import Surroundings, Twin, Variable
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.launch.saving import admission
-from triton_lab.launch.saving.checked_fields import hold, ints, lines_of, maybe, of, options, ranges, real, time, tuning
-from triton_lab.launch.saving.file_format import FORMAT, NAME, Reader, SavedLaunchError
+from triton_lab.launch.saving.checked_fields import (
+    Shown,
+    argument,
+    dtype_of,
+    hold,
+    lines_of,
+    maybe,
+    of,
+    options,
+    ranges,
+    real,
+    time,
+    tuning,
+)
+from triton_lab.launch.saving.file_format import FORMAT, MAX_BYTES, NAME, Reader, SavedLaunchError
 from triton_lab.launch.saving.launch_writer import FINDING_ARRAYS, FINDING_TEXTS
 from triton_lab.localization import _
 from triton_lab.providers import provided
 
 Array = NDArray[Any]
 
-MAX_BYTES = 1 << 30
 # Bounds of a launch from a file, checked before it runs: elements of a block, programs, characters of a kernel, loop
 # iterations, bytes of values.
 _BLOCK = 1 << 20
@@ -50,18 +58,6 @@ _STEPS = 10_000_000
 _MEMORY = 1 << 30
 _TWIN = 2  # the probed kernel may take this many times as long
 _ADDRESSES = 1 << 63
-_AXES = 16
-_NUMBERS = ("itemsize", "offset", "address", "storage_address", "storage_bytes")
-
-
-class Shown:
-    """Stands for a value that files do not hold: its ``repr`` is that of the value."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return self._text
 
 
 def load(
@@ -145,7 +141,7 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     launch = Launch(
         kernel=of(str, head["kernel"]),
         grid=(x, y, z),
-        arguments=tuple(_argument(one) for one in head["arguments"]),
+        arguments=tuple(argument(one) for one in head["arguments"]),
         target=of(str, head["target"]),
         source=of(str, head["source"]),
         first_line=of(int, head["first_line"]),
@@ -231,22 +227,6 @@ def _twin(given: Any) -> Twin:
     return Twin(_executable(of(str, given["plan"])), variables, fixed, lines)
 
 
-def _argument(given: Any) -> Argument:
-    value = given["value"]
-    if isinstance(value, dict):
-        value = Shown(of(str, value["shown"]))
-    hold(value is None or isinstance(value, bool | int | float | str | Shown), "an argument's value")
-    numbers: dict[str, Any] = {name: of(int, given[name]) for name in _NUMBERS}
-    shape, strides = ints(given["shape"]), ints(given["strides"])
-    hold(len(shape) == len(strides) <= _AXES and min(shape, default=0) >= 0, "a tensor's shape")
-    texts: dict[str, Any] = {name: of(str, given[name]) for name in ("name", "kind", "dtype")}
-    if texts["kind"] in ("tensor", "descriptor"):
-        hold(numbers["itemsize"] == numpy_type(texts["dtype"]).itemsize, "an element's size")
-        hold(math.prod(shape) * numbers["itemsize"] <= MAX_BYTES, "a tensor's size")
-        hold(all(stride >= 0 for stride in strides), "a tensor's strides")
-    return Argument(value=value, shape=shape, strides=strides, **texts, **numbers)
-
-
 def _snapshot(reader: Reader) -> Snapshot:
     head = reader.head
     regions = []
@@ -269,7 +249,7 @@ def _value(reader: Reader, given: Any) -> Value:
         parts = [tuple(_row(reader, one) for one in given[name]) for name in ("shape", "strides")]
         return Descriptor(_row(reader, given["base"]), parts[0], parts[1], of(bool, given["padding_nan"]))
     array = reader.array(given["array"])
-    dtype = _dtype(given["dtype"])
+    dtype = dtype_of(given["dtype"])
     hold(dtype.itemsize == array.dtype.itemsize and array.ndim == 1 and array.size == 1, "an argument's number")
     return np.array(array).view(dtype)
 
@@ -278,12 +258,6 @@ def _row(reader: Reader, number: Any) -> Array:
     array = np.array(reader.array(number))
     hold(array.ndim == 1 and array.size == 1 and array.dtype.kind == "i", "a descriptor")
     return array
-
-
-def _dtype(name: Any) -> np.dtype[Any]:
-    found = np.dtype(getattr(ml_dtypes, name, name) if isinstance(name, str) else "V")
-    hold(not found.hasobject and found.kind in "biufV" and 0 < found.itemsize <= 8, "a dtype")
-    return found
 
 
 def _output(reader: Reader, name: Any, dtype: Any, *sides: Any) -> tuple[str, Any, Any]:

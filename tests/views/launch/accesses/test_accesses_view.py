@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.launch.fakes import FakeAccess, FakeArgument, FakeLaunch, tile
-from triton_lab.launch.maps.access_heat import BY
+from triton_lab.launch.maps.heat import BY
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL, paint
 from triton_lab.views.launch.accesses.accesses_view import Accesses

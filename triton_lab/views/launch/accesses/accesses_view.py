@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from triton_lab import messages
 from triton_lab.launch.element_index import Ints
-from triton_lab.launch.maps.access_heat import BY, OVER, Heat, heat
+from triton_lab.launch.maps.access_heat import heat
+from triton_lab.launch.maps.heat import BY, OVER, Heat
 from triton_lab.launch.maps.lane_positions import LINE_BYTES, SECTOR_BYTES
 from triton_lab.launch.maps.picture_cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells, heat_fallen
 from triton_lab.launch.maps.program_sample import MOST_LANES

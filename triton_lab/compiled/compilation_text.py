@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+from triton_lab.localization import _
 
 # Source locations, which change with every edit above the line, and the numbers that stand for them.
 _PLACES = (
@@ -23,12 +25,26 @@ def side_by_side(columns: Sequence[Sequence[tuple[str, str]]], titles: Sequence[
     names: list[str] = []
     for column in columns:
         place = 0
-        for name, _ in column:
+        for name, _unused in column:
             if name not in names:
                 names.insert(place, name)
             place = names.index(name) + 1
     values = [dict(column) for column in columns]
     return [("", *titles), *((name, *(column.get(name, "") for column in values)) for name in names)]
+
+
+def titles(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, str]:
+    """The titles of two compilations with these properties, by name: everything in which they differ."""
+    told = [name for name in {**first, **second} if first.get(name) != second.get(name)]
+    if not told:
+        before, after = _("{target} before"), _("{target} after")
+        return before.format(target=first["target"]), after.format(target=second["target"])
+    names = (", ".join(one[name] for name in told if one.get(name)) for one in (first, second))
+    one, other = (
+        name if name.startswith(each["target"]) else f"{each['target']}, {name}"
+        for name, each in zip(names, (first, second), strict=True)
+    )
+    return one, other
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -40,7 +56,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def without_places(text: str) -> Iterator[str]:
     """The lines of a stage, without source locations."""
-    yield from (line for _, line in numbered_without_places(text))
+    yield from (line for _unused, line in numbered_without_places(text))
 
 
 def numbered_without_places(text: str) -> Iterator[tuple[int, str]]:

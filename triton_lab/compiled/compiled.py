@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.compiled.architecture import Architecture
-from triton_lab.compiled.compilation_text import aligned, side_by_side, without_places
+from triton_lab.compiled.compilation_text import aligned, side_by_side, titles, without_places
 from triton_lab.compiled.compiler_client import CompileOutcome
 from triton_lab.compiled.front_end import Request
+from triton_lab.compiled.instruction_mix import changed
 from triton_lab.compiled.resource_facts import Metadata, metadata_of
 from triton_lab.compiled.user_sources import Source
 from triton_lab.localization import _
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.recording.launch_record import Recorded
     from triton_lab.views.compiled.compiled_plot import CompiledPlot
-
-
-_MOST_THREADS = 1024  # of a program, on all GPUs of NVIDIA and AMD
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +128,6 @@ class Compiled(RichDisplay):
             raise LookupError(_("a kernel that was loaded from a file has no passes: compile it here"))
         return passes_of(self.request, self.kernel, (self.file, self.line))
 
-    @cached_property
-    def _pass_runs(self) -> dict[float, PassRuns]:
-        return {}
-
     def run(self, seconds: float = 60.0) -> PassRuns:
         """Run the module after each pass of the compiler on the launch's inputs: which pass changes the result?
 
@@ -149,33 +143,17 @@ class Compiled(RichDisplay):
         from triton_lab.compiled.pass_runs import runs_of
 
         launch, _unused = self._recorded()
-        if seconds not in self._pass_runs:
+        known: dict[float, PassRuns] = vars(self).setdefault("_pass_runs", {})
+        if seconds not in known:
             passes = self.passes
             assert self.request is not None
-            self._pass_runs[seconds] = runs_of(passes, self.request, launch, (self.file, self.line), seconds)
-        return self._pass_runs[seconds]
+            known[seconds] = runs_of(passes, self.request, launch, (self.file, self.line), seconds)
+        return known[seconds]
 
     @property
     def problems(self) -> tuple[str, ...]:
         """The reasons why a GPU could not run it, in words."""
-        found = []
-        most, shared = self.architecture.shared, self.metadata.shared
-        if most is not None and shared is not None and shared > most:
-            found.append(
-                _(
-                    "{target} would refuse to launch it: a program needs {shared} bytes of shared memory, "
-                    "but at most {most} are allowed. Use smaller blocks or a smaller num_stages."
-                ).format(target=self.target, shared=f"{shared:,}", most=f"{most:,}")
-            )
-        threads = self.metadata.warps * self.metadata.lanes
-        if threads > _MOST_THREADS:
-            found.append(
-                _(
-                    "{target} would refuse to launch it: a program has {threads} threads, "
-                    "but at most {most} are allowed. Use a smaller num_warps."
-                ).format(target=self.target, threads=f"{threads:,}", most=f"{_MOST_THREADS:,}")
-            )
-        return tuple(found)
+        return self.metadata.problems(self.architecture)
 
     @cached_property
     def transactions(self) -> Transactions:
@@ -271,17 +249,7 @@ class Difference:
     @property
     def titles(self) -> tuple[str, str]:
         """The titles of the two: everything in which they differ."""
-        first, second = (told_apart(one) for one in (self.before, self.after))
-        told = [name for name in {**first, **second} if first.get(name) != second.get(name)]
-        if not told:
-            before, after = _("{target} before"), _("{target} after")
-            return before.format(target=self.before.target), after.format(target=self.after.target)
-        names = (", ".join(one[name] for name in told if one.get(name)) for one in (first, second))
-        one, other = (
-            name if name.startswith(each.target) else f"{each.target}, {name}"
-            for name, each in zip(names, (self.before, self.after), strict=True)
-        )
-        return one, other
+        return titles(told_apart(self.before), told_apart(self.after))
 
     def table(self) -> list[tuple[str, ...]]:
         """Rows of name and both values, under the titles; then the instructions whose counts differ."""
@@ -289,13 +257,7 @@ class Difference:
 
     def opcodes(self) -> dict[str, tuple[int, int]]:
         """The instructions whose counts differ, with both counts, the largest change first."""
-        first, second = self.before.metadata.opcodes, self.after.metadata.opcodes
-        changed = {
-            name: (first.get(name, 0), second.get(name, 0))
-            for name in {**first, **second}
-            if first.get(name, 0) != second.get(name, 0)
-        }
-        return dict(sorted(changed.items(), key=lambda one: (-abs(one[1][1] - one[1][0]), one[0])))
+        return changed(self.before.metadata.opcodes, self.after.metadata.opcodes)
 
     def diff(self, stage: str, context: int = 3) -> str:
         """The lines of ``stage`` that differ, in the format of ``diff -u``; "" where none does.

@@ -119,3 +119,10 @@ def _amdgcn(text: str) -> Iterator[str]:
         found = re.match(r"\t([a-z]\w+)", line)
         if found:
             yield found[1]
+
+
+def changed(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """The instructions whose counts differ, with both counts, the largest change first."""
+    counts = {name: (before.get(name, 0), after.get(name, 0)) for name in {**before, **after}}
+    found = {name: pair for name, pair in counts.items() if pair[0] != pair[1]}
+    return dict(sorted(found.items(), key=lambda one: (-abs(one[1][1] - one[1][0]), one[0])))

@@ -12,6 +12,8 @@ from triton_lab.compiled.compiler_client import CompileOutcome
 from triton_lab.localization import _
 from triton_lab.messages import count
 
+_MOST_THREADS = 1024  # of a program, on all GPUs of NVIDIA and AMD
+
 
 @dataclass(frozen=True)
 class Metadata:
@@ -76,6 +78,27 @@ class Metadata:
         yield from ((f"  {name}", f"{count:,}") for name, count in self.instructions.items())
         found = sorted(self.matrix.items(), key=lambda one: -one[1])
         yield "matrix instructions", ", ".join(f"{name} x {count}" for name, count in found) or "none"
+
+    def problems(self, target: Architecture) -> tuple[str, ...]:
+        """The reasons why a GPU of ``target`` could not run it, in words."""
+        found = []
+        most, shared = target.shared, self.shared
+        if most is not None and shared is not None and shared > most:
+            found.append(
+                _(
+                    "{target} would refuse to launch it: a program needs {shared} bytes of shared memory, "
+                    "but at most {most} are allowed. Use smaller blocks or a smaller num_stages."
+                ).format(target=target.name, shared=f"{shared:,}", most=f"{most:,}")
+            )
+        threads = self.warps * self.lanes
+        if threads > _MOST_THREADS:
+            found.append(
+                _(
+                    "{target} would refuse to launch it: a program has {threads} threads, "
+                    "but at most {most} are allowed. Use a smaller num_warps."
+                ).format(target=target.name, threads=f"{threads:,}", most=f"{_MOST_THREADS:,}")
+            )
+        return tuple(found)
 
 
 def metadata_of(target: Architecture, outcome: CompileOutcome) -> Metadata:

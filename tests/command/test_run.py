@@ -103,7 +103,7 @@ def test_a_page_of_very_many_launches_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wording: Wording
 ) -> None:
     from triton_lab.command import html_report, launch_listener
-    from triton_lab.command.packed_cards import cards
+    from triton_lab.command.launch_listener import cards
     from triton_lab.command.run_script import Script
     from triton_lab.command.session_log import heard_of
 

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from triton_lab import messages
 from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
 from triton_lab.command.launch_journal import Journal
-from triton_lab.command.session_log import FindingText
+from triton_lab.command.session_log import CardText, FindingText
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
@@ -29,6 +29,7 @@ from triton_lab.localization import _
 # Launches that are kept whole, to be drawn: the first few of each kernel and of each finding, the most in all, and the
 # most bytes.
 FIRST, MOST, MOST_BYTES = 2, 24, 512 << 20
+CARD_BYTES = 20_000_000  # of all cards together
 
 
 @dataclass
@@ -214,3 +215,22 @@ def listening(
     ):
         launches.elsewhere = None  # a fork journals its own launches
         yield here
+
+
+def cards(
+    kept: Mapping[int, Launch], drawing: Callable[[int, int], None] = lambda done, total: None
+) -> Iterator[tuple[int, CardText]]:
+    """The card of each launch, one after the other; ``drawing`` is called with the progress.
+
+    They are drawn here, in the launches' process, and put into a page in another one.
+    """
+    from triton_lab.views.launch.card.launch_card import PAGE_BYTES, Card
+    from triton_lab.views.launch.card.launch_plot import SHOWN
+    from triton_lab.views.scene_packing import packed
+
+    room = min(PAGE_BYTES, CARD_BYTES // max(1, len(kept)))
+    for done, (number, launch) in enumerate(kept.items()):
+        drawing(done, len(kept))
+        card = Card(launch, SHOWN)
+        yield number, CardText(card.title(), packed(card.standalone(room)))
+    drawing(len(kept), len(kept))

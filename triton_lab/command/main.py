@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import shlex
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import triton_lab
-from triton_lab.command.script_arguments import EPILOG, ScriptCommand, script_of
-from triton_lab.localization import N_, _, translated
+from triton_lab.command.grade_command import grade
+from triton_lab.command.script_arguments import EPILOG, FILE, ScriptCommand, of_a_script, option, script_of
+from triton_lab.localization import N_, _
 
 if TYPE_CHECKING:
     from triton_lab.command.copy_course import Put
@@ -23,22 +22,6 @@ if TYPE_CHECKING:
 TARGETS = click.Choice(["auto", "cpu", "gpu"])
 LANGUAGES = click.Choice(["en", "zh"])
 FORMS = click.Choice(["text", "json", "sarif"])
-FILE = click.Path(path_type=Path, dir_okay=False)
-
-
-class TranslatedOption(click.Option):
-    """An option whose help is translated when it is shown; the help is marked with `N_`."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        english = self.help
-        self.help = translated(english or "")
-        try:
-            return super().get_help_record(ctx)
-        finally:
-            self.help = english
-
-
-option = functools.partial(click.option, cls=TranslatedOption)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -135,14 +118,8 @@ def doctor(as_json: bool) -> None:
     sys.exit(any(one.state == "missing" for one in checked))
 
 
-def _of_a_script(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that all commands that run a script have in common."""
-    command = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")(command)
-    return option("-m", "module", metavar="MODULE", help=N_("Run a module, as python -m does."))(command)
-
-
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
-@_of_a_script
+@of_a_script
 @option(
     "--target",
     type=TARGETS,
@@ -162,7 +139,7 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
 
 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
-@_of_a_script
+@of_a_script
 @option(
     "--target",
     metavar="TARGET",
@@ -222,7 +199,7 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 
 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
-@_of_a_script
+@of_a_script
 @option(
     "--assume",
     multiple=True,
@@ -250,7 +227,7 @@ def prove(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 
 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
-@_of_a_script
+@of_a_script
 @option("--dap", is_flag=True, help=N_("Speak the Debug Adapter Protocol, for editors, on standard input and output."))
 @option(
     "--port",
@@ -291,85 +268,7 @@ def explain(kinds: tuple[str, ...]) -> None:
     show_lines(sys.stdout, ((line, STYLES.get(style, style)) for line, style in lines))
 
 
-@triton_lab_command.command()
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
-@option("--csv", "table", type=FILE, metavar="FILE", help=N_("Write the table to FILE, one row for each exercise."))
-@option(
-    "--seconds",
-    type=click.FloatRange(min=1),
-    default=300.0,
-    show_default=True,
-    help=N_("The limit for each notebook, in seconds."),
-)
-@option("--jobs", type=click.IntRange(min=1), help=N_("How many notebooks run at a time; by default one per CPU."))
-@option(
-    "--released",
-    type=FILE,
-    metavar="PATH",
-    help=N_("A notebook, or a folder of notebooks, whose checks give points."),
-)
-@option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help=N_("A Dask scheduler, such as tls://host:8786. Its workers grade the notebooks."),
-)
-@option(
-    "--tls-ca-file",
-    type=FILE,
-    metavar="FILE",
-    help=N_("The authority that signs its certificates, as for dask worker."),
-)
-@option("--tls-cert", type=FILE, metavar="FILE", help=N_("Your certificate."))
-@option("--tls-key", type=FILE, metavar="FILE", help=N_("Its key."))
-def grade(
-    files: tuple[Path, ...],
-    table: Path | None,
-    seconds: float,
-    jobs: int | None,
-    released: Path | None,
-    scheduler: str | None,
-    tls_ca_file: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-) -> None:
-    """Run learners' notebooks of the course and judge their answers; a line as each ends, then the table.
-
-    Each runs in a process of its own, and another one judges. The exercises of the chapter count that a file's name
-    begins with, as 07_reductions.ipynb does. Without --tls-... Dask's own configuration says what proves who is who.
-    """
-    from triton_lab.backend.targets.active_target import TargetError
-    from triton_lab.course.grading import grade
-
-    try:
-        security = _security(tls_ca_file, tls_cert, tls_key) if scheduler is not None else None
-        grades = grade(
-            files,
-            seconds=seconds,
-            jobs=jobs,
-            released=released,
-            told=lambda line: click.echo(line, err=True),
-            scheduler=scheduler,
-            security=security,
-        )
-        if table is not None:
-            grades.to_csv(table)
-    except (OSError, ValueError, TargetError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(str(grades))
-
-
-def _security(authority: Path | None, certificate: Path | None, key: Path | None) -> object:
-    """Dask's certificates as files; None if its configuration has them."""
-    named = (("tls_ca_file", authority), ("tls_client_cert", certificate), ("tls_client_key", key))
-    files = {name: str(path) for name, path in named if path is not None}
-    if not files:
-        return None
-    from triton_lab.remote.scheduler_client import installed
-
-    installed()
-    import distributed
-
-    return distributed.Security(**files, require_encryption=True)
+triton_lab_command.add_command(grade)
 
 
 def main() -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ import click
 from triton_lab import messages
 from triton_lab.command import console_report
 from triton_lab.command.run_script import INTERRUPTED, Script
-from triton_lab.command.script_supervisor import ScriptRemains, supervised
+from triton_lab.command.script_supervisor import ScriptOutcome, outcome_of, supervised
 from triton_lab.command.session_log import Heard, heard_of
 from triton_lab.command.terminal import NARROW, STYLES, console, show, show_lines, warn, write
 from triton_lab.launch.checks.kind_filter import KindFilter
@@ -24,25 +22,6 @@ from triton_lab.launch.diagnosis.severity import ERROR, WARNING
 from triton_lab.localization import _
 
 FAILED = 2  # the exit code of `check` if the script failed, as for a wrong command line
-
-
-@dataclass(frozen=True)
-class ScriptOutcome:
-    """The outcome of a script, as the supervising process sees it.
-
-    ``code`` is the exit code for the shell. ``failure`` says in a line how the script failed, "" if it did not.
-    ``found``: it failed because a launch was stopped, which is among the findings. ``incomplete`` says why some
-    launches of the script's own process are not known; ``remark`` how it ended, if that is no failure; ``undrawn`` why
-    there are no cards.
-    """
-
-    code: int = 0
-    failure: str = ""
-    interrupted: bool = False
-    found: bool = False
-    incomplete: str = ""
-    remark: str = ""
-    undrawn: str = ""
 
 
 def ran(
@@ -68,7 +47,7 @@ def ran(
     sys.stdout.flush()
     left = supervised(settings)
     heard = heard_of(left.told)
-    outcome = _outcome(left, heard)
+    outcome = outcome_of(left, heard)
     if left.failed:
         heard.unseen.append(
             _("{entries} about launches could not be recorded").format(
@@ -84,44 +63,6 @@ def ran(
             _("a process that the script started still runs after the script ended: {line}").format(line=line)
         )
     return heard, outcome
-
-
-def _outcome(left: ScriptRemains, heard: Heard) -> ScriptOutcome:
-    own = [one for one in left.told if one.how == "script"]
-    entries = {entry.kind: entry.data for one in own for entry in one.entries}
-    if "refused" in entries:
-        raise click.UsageError(str(entries["refused"]["message"]))
-    ended = entries.get("ended")
-    how = _how(left)
-    incomplete = "; ".join(heard.unjudged)
-    if any(one.broken for one in own) or (own and sum(len(one.entries) for one in own) != left.written):
-        incomplete = _("the record of the script's launches is damaged")
-    elif not own:
-        incomplete = _("the script's launches are not known: its process {how} and left no record").format(how=how)
-    undrawn = "" if "drawn" in entries else _("the script's process ended before its cards were drawn")
-    if "undrawn" in entries:
-        undrawn = str(entries["undrawn"]["why"])
-    interrupted = left.signal == signal.SIGINT or bool(ended and ended["interrupted"])
-    failure, remark = "" if ended is None else str(ended["failure"]), ""
-    if left.signal and not interrupted:
-        failure = _("its process {how}").format(how=how)
-    elif not failure and left.code:
-        ended_so, died = _("exit code {code}").format(code=left.code), _("its process {how}").format(how=how)
-        failure = ended_so if ended is not None else died
-    elif ended is None and not left.code:
-        remark = _("the script's process {how}; all its launches until then were checked").format(how=how)
-    found = bool(ended and ended["found"])
-    code = left.code if left.asked in (0, signal.SIGINT) or left.code else 128 + left.asked
-    return ScriptOutcome(code, failure, interrupted, found, incomplete, remark, undrawn)
-
-
-def _how(left: ScriptRemains) -> str:
-    """How the process ended, in words."""
-    if left.signal:
-        return _("was ended by {name} ({strsignal})").format(
-            name=signal.Signals(left.signal).name, strsignal=signal.strsignal(left.signal)
-        )
-    return _("ended before the script's end, with exit code {code}").format(code=left.code)
 
 
 def run_and_report(script: Script, target: str, page: Path | None) -> int:

@@ -1,18 +1,21 @@
-"""``[OPTIONS] SCRIPT [ARGS]``: the words of a command line that are ours, and those that are the script's."""
+"""``[OPTIONS] SCRIPT [ARGS]``: options, the words of a command line that are ours, and those that are the script's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import click
 
 from triton_lab.command.run_script import Script
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 
 EPILOG = (
     "Everything after SCRIPT is passed to the script, except options of triton-lab at the very end of the "
     "line. Write -- before SCRIPT to pass these to the script, too."
 )
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class ScriptCommand(click.Command):
@@ -76,3 +79,24 @@ def script_of(arguments: Sequence[str], module: str | None, command: str) -> Scr
             _("Which script? triton-lab {command} SCRIPT [ARGS], or -m MODULE [ARGS]").format(command=command)
         )
     return Script(arguments[0], tuple(arguments[1:]))
+
+
+class TranslatedOption(click.Option):
+    """An option whose help is translated when it is shown; the help is marked with `N_`."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        english = self.help
+        self.help = translated(english or "")
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.help = english
+
+
+option = functools.partial(click.option, cls=TranslatedOption)
+
+
+def of_a_script(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that all commands that run a script have in common."""
+    command = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")(command)
+    return option("-m", "module", metavar="MODULE", help=N_("Run a module, as python -m does."))(command)

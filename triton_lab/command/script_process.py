@@ -160,7 +160,7 @@ def failed(ended: ScriptEnd) -> str:
 
 def _draw(here: ListeningProcess, journal: Journal) -> None:
     """Journal the cards of the launches that were kept."""
-    from triton_lab.command.packed_cards import cards
+    from triton_lab.command.launch_listener import cards
     from triton_lab.command.status_line import drawing
     from triton_lab.command.terminal import is_coloured
 

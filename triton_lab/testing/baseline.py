@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from triton_lab.localization import _
+from triton_lab.messages import count
 from triton_lab.testing.kernel_summary import SessionSummary, SummarizedFinding
 
 _VERSION = 1
@@ -80,3 +81,13 @@ def gone(known: Mapping[str, KnownFinding], summary: SessionSummary) -> list[Kno
     """The known findings of launched kernels that were not found again: fixed, or no longer reached by a test."""
     launched = {kernel.name for kernel in summary.kernels.values()}
     return [each for each in known.values() if each.kernel in launched and each.fingerprint not in summary.found]
+
+
+def lines(path: Path, name: str, known: Mapping[str, KnownFinding], summary: SessionSummary) -> Iterator[str]:
+    """What to tell of a baseline that is not updated: that there is none, or that it names what did not occur."""
+    if not path.exists():
+        yield _("there is no baseline {name}: --triton-lab-update-baseline writes it").format(name=name)
+    if left := gone(known, summary):
+        yield _("baseline {name}: {what} did not occur: --triton-lab-update-baseline removes fixed findings").format(
+            name=name, what=count(len(left), "known finding")
+        )

@@ -13,11 +13,8 @@ tells a test that its target is an H100, ``GPUTarget("cuda", 90, 32)``; Triton i
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import sys
-from collections.abc import Callable, Iterator
-from types import SimpleNamespace
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -29,20 +26,10 @@ from torch.utils._device import _device_constructors
 from triton.backends.compiler import GPUTarget
 
 from triton_lab.backend.driver import CPUDriver
-from triton_lab.backend.targets.benchmark_events import Event, Stream
+from triton_lab.testing.cuda_functions import ACCELERATOR, CUDA, GPU, Generator, is_gpu
 
-NAME = "triton-lab's CPU target, instead of an NVIDIA H100"
-_GPU = torch.device("cuda", 0)
-_NAMED = re.compile(r"cuda(:\d+)?")
 _MARK = "_triton_lab_on_gpu"
 _PLAIN = {"cpu", "cuda", "to", "copy_", "pin_memory", "is_pinned", "record_stream", "get_device"}
-
-
-def is_gpu(device: Any) -> bool:
-    """Whether an argument of torch's names a GPU."""
-    if isinstance(device, torch.device):
-        return device.type == "cuda"
-    return isinstance(device, str) and _NAMED.fullmatch(device) is not None
 
 
 def _storage(tensor: Any) -> Any:
@@ -79,7 +66,7 @@ class Mode(TorchFunctionMode):
 
     def _property(self, name: str, tensor: Any) -> Any:
         if name == "device" and tensor.device.type == "cpu" and self.on_gpu(tensor):
-            return _GPU
+            return GPU
         if name in ("is_cuda", "is_cpu") and tensor.is_cpu:
             return self.on_gpu(tensor) == (name == "is_cuda")
         return None
@@ -160,138 +147,7 @@ def _asked(func: Any, named: dict[str, Any]) -> Any:
     device = named.get("device")
     if device is None and func in _device_constructors():
         device = _device.CURRENT_DEVICE  # set by `torch.set_default_device` or `with torch.device(...)`
-    return _GPU if _is_named(device) else device
-
-
-class CudaDevice(contextlib.AbstractContextManager[Any]):
-    """``torch.cuda.device`` and similar contexts: there is one device."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        self.idx = 0
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-class _Event(Event):
-    def __init__(self, enable_timing: bool = True, *_: Any, **__: Any) -> None:
-        super().__init__(enable_timing)
-
-    def wait(self, stream: Any = None) -> None:
-        """Do nothing: all work is already done."""
-
-
-class _Stream(Stream):
-    def __init__(self, *_: Any, **__: Any) -> None:
-        self.device = _GPU
-
-    def wait_event(self, event: Any) -> None:
-        """Do nothing: all work is already done."""
-
-    def record_event(self, event: Any = None) -> Any:
-        event = event or _Event()
-        event.record()
-        return event
-
-    def query(self) -> bool:
-        return True
-
-    def __enter__(self) -> _Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-class _Generator(torch.Generator):
-    def __new__(cls, device: Any = "cpu") -> _Generator:
-        return super().__new__(cls, device="cpu" if is_gpu(device) else device)  # type: ignore[call-arg]
-
-
-def _memory() -> tuple[int, int]:
-    """The free and the total memory of this machine in bytes: tests that need more should be skipped."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    return os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page
-
-
-def _properties(*_: Any) -> Any:
-    return SimpleNamespace(
-        name=NAME,
-        major=9,
-        minor=0,
-        total_memory=_memory()[1],
-        multi_processor_count=132,
-        warp_size=32,
-        max_threads_per_block=1024,
-        max_threads_per_multi_processor=2048,
-        regs_per_multiprocessor=65536,
-        shared_memory_per_block=48 << 10,
-        shared_memory_per_block_optin=227 << 10,
-        shared_memory_per_multiprocessor=228 << 10,
-        L2_cache_size=50 << 20,
-        is_integrated=False,
-        is_multi_gpu_board=False,
-        gcnArchName="",
-        uuid="",
-    )
-
-
-def _answer(value: Any) -> Callable[..., Any]:
-    return lambda *_, **__: value
-
-
-def _state(*_: Any) -> Any:
-    return torch.get_rng_state()
-
-
-def _set_state(state: Any, *_: Any, **__: Any) -> None:
-    torch.set_rng_state(state[0] if isinstance(state, (list, tuple)) else state)
-
-
-def _seed(seed: int) -> None:
-    torch.default_generator.manual_seed(seed)
-
-
-_NOTHING = ("synchronize", "empty_cache", "ipc_collect", "init", "_lazy_init", "set_device", "set_stream")
-_NO_BYTES = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
-_FORGOTTEN = ("reset_peak_memory_stats", "reset_max_memory_allocated", "reset_accumulated_memory_stats")
-# The replacements of functions of `torch.cuda`.
-CUDA: dict[str, Any] = {
-    "is_available": _answer(True),
-    "is_initialized": _answer(True),
-    "is_bf16_supported": _answer(True),
-    "is_current_stream_capturing": _answer(False),
-    "device_count": _answer(1),
-    "current_device": _answer(0),
-    "get_device_name": _answer(NAME),
-    "get_device_capability": _answer((9, 0)),
-    "get_device_properties": _properties,
-    "get_arch_list": _answer(["sm_90"]),
-    "mem_get_info": lambda *_: _memory(),
-    "memory_stats": _answer({}),
-    "device": CudaDevice,
-    "device_of": CudaDevice,
-    "stream": CudaDevice,
-    "Event": _Event,
-    "Stream": _Stream,
-    "current_stream": lambda *_: _Stream(),
-    "default_stream": lambda *_: _Stream(),
-    "manual_seed": _seed,
-    "manual_seed_all": _seed,
-    "get_rng_state": _state,
-    "get_rng_state_all": lambda: [torch.get_rng_state()],
-    "set_rng_state": _set_state,
-    "set_rng_state_all": _set_state,
-    **dict.fromkeys((*_NOTHING, *_FORGOTTEN), _answer(None)),
-    **dict.fromkeys(_NO_BYTES, _answer(0)),
-}
-ACCELERATOR: dict[str, Any] = {
-    "is_available": _answer(True),
-    "device_count": _answer(1),
-    "current_accelerator": _answer(torch.device("cuda")),
-    "current_device_index": _answer(0),
-    "synchronize": _answer(None),
-}
+    return GPU if _is_named(device) else device
 
 
 def _apart(name: str, value: Any) -> Any:
@@ -309,7 +165,7 @@ def in_place_of_a_gpu() -> Iterator[Mode]:
     accelerator = getattr(torch, "accelerator", None)
     tables: list[tuple[Any, dict[str, Any]]] = [
         (torch.cuda, CUDA),
-        (torch, {"Generator": _Generator}),
+        (torch, {"Generator": Generator}),
         *([(accelerator, ACCELERATOR)] if accelerator is not None else []),
     ]
     with contextlib.ExitStack() as stack:

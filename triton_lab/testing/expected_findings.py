@@ -11,7 +11,13 @@ import pytest
 from triton_lab.launch.checks.kind_filter import known_kind
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.localization import _
+from triton_lab.messages import count
 from triton_lab.testing.plugin_options import MARKER
+
+_REMEDY = (
+    f'If this is intended: @pytest.mark.{MARKER}("{{kind}}") on the test, or a line of the baseline '
+    "(--triton-lab-baseline FILE --triton-lab-update-baseline)."
+)
 
 
 @dataclass(frozen=True)
@@ -84,3 +90,19 @@ def fails(found: Finding, kernel: str, wishes: Iterable[Wish], severities: Colle
     if any(found.kind in (*wish.kinds, *wish.allow) for wish in about):
         return False
     return found.severity in severities
+
+
+def failure(failing: Sequence[tuple[str, Finding]], unmet: Sequence[str]) -> str:
+    """The message of a test that fails for findings with their places, and for expected ones that are missing."""
+    parts: dict[str, list[str]] = {}
+    for place, found in failing:
+        parts.setdefault(found.fingerprint, []).append(f"{place}: {found}")
+    blocks = [
+        told[0] + (f"\n  and in {count(len(told) - 1, 'more launch', 'more launches')}" if told[1:] else "")
+        for told in parts.values()
+    ]
+    if failing:
+        blocks.append(_REMEDY.format(kind=failing[0][1].kind))
+    if unmet:
+        blocks.append(_("expected, but not found: {unmet}").format(unmet=", ".join(unmet)))
+    return "\n\n".join(blocks)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch
+from triton_lab.backend.source.kernel_source import python_function
 from triton_lab.launch.diagnosis.finding import Finding, place_of
 from triton_lab.launch.diagnosis.severity import NOTE, SEVERITIES, counted
 from triton_lab.launch.launch import Launch
@@ -150,3 +152,21 @@ class SessionSummary:
             yield f"{count(len(self.found) - len(listed), 'note')}: -v lists them"
         for text, launches in self.unchecked.items():
             yield f"{text} ({count(launches, 'launch', 'launches')})"
+
+
+class LaunchTally(Recorder):
+    """Counts launches, without an autotuner's trials."""
+
+    def __init__(self, summary: SessionSummary) -> None:
+        self.summary = summary
+
+    def before(self, call: LaunchCall) -> Watch:
+        return Watch()
+
+    def after(self, call: LaunchCall) -> None:
+        if not call.trial:
+            kernel = call.source.fn
+            function = python_function(kernel)
+            file = call.written.file or "" if function is None else function.__code__.co_filename
+            x, y, z = call.grid
+            self.summary.launched(call.metadata.name, file, kernel.starting_line_number, x * y * z, call.seconds)

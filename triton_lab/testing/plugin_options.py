@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from triton_lab.localization import _
 
 MODES = ("cpu", "check")
 LEVELS = ("error", "warning", "note", "never")
@@ -33,3 +37,16 @@ def key(option: str) -> str:
 def option(config: pytest.Config, name: str) -> str:
     """The value from the command line, else from the ini file; "" for none."""
     return str(config.getoption(name) or config.getini(key(name)) or "")
+
+
+def make_room_for(config: pytest.Config, name: str) -> None:
+    """Create the folder of a file that is written at the end. Raises UsageError."""
+    path = Path(config.rootpath, name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(
+            _("{path} cannot be written: {strerror}: {filename}").format(
+                path=path, strerror=error.strerror, filename=error.filename
+            )
+        ) from None

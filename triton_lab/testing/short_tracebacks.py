@@ -11,7 +11,7 @@ import triton
 
 _OURS = Path(__file__).parents[1]
 _EXAMPLES = _OURS / "examples"
-_HERE = Path(__file__).parent / "cuda_on_cpu.py"
+_CUDA = [Path(__file__).parent / name for name in ("cuda_on_cpu.py", "cuda_functions.py")]
 _TRITON = Path(os.path.dirname(os.path.abspath(str(triton.__file__))))
 
 
@@ -74,7 +74,7 @@ def _without(trace: TracebackType | None, deep: bool) -> TracebackType | None:
 
 
 def _inside(file: Path, deep: bool) -> bool:
-    if file == _HERE:
+    if file in _CUDA:
         return True
     ours = file.is_relative_to(_OURS) and not file.is_relative_to(_EXAMPLES)
     return deep and (ours or file.is_relative_to(_TRITON))

@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
 
-from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
-from triton_lab.backend.source.kernel_source import python_function
+from triton_lab.backend.plugin.recorders import recorders
 from triton_lab.launch.checks.kind_filter import KindFilter
 from triton_lab.launch.diagnosis.finding import Finding, place_of
 from triton_lab.launch.diagnosis.severity import SEVERITIES
@@ -23,38 +22,16 @@ from triton_lab.launch.recording.record import record
 from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.testing import baseline
-from triton_lab.testing.expected_findings import fails, missing, wishes
+from triton_lab.testing.expected_findings import fails, failure, missing, wishes
 from triton_lab.testing.first_config import first_that_runs
-from triton_lab.testing.kernel_summary import SessionSummary
-from triton_lab.testing.plugin_options import LEVELS, MARKER, option
+from triton_lab.testing.kernel_summary import LaunchTally, SessionSummary
+from triton_lab.testing.plugin_options import LEVELS, make_room_for, option
 
 if TYPE_CHECKING:
     from triton_lab.testing.coverage.coverage_session import Following
 
 _HEARD = "triton_lab"  # the name under which workers of xdist send their results
 _KEPT = "into the baseline"
-_REMEDY = (
-    f'If this is intended: @pytest.mark.{MARKER}("{{kind}}") on the test, or a line of the baseline '
-    "(--triton-lab-baseline FILE --triton-lab-update-baseline)."
-)
-
-
-class LaunchTally(Recorder):
-    """Counts launches, without an autotuner's trials."""
-
-    def __init__(self, summary: SessionSummary) -> None:
-        self.summary = summary
-
-    def before(self, call: LaunchCall) -> Watch:
-        return Watch()
-
-    def after(self, call: LaunchCall) -> None:
-        if not call.trial:
-            kernel = call.source.fn
-            function = python_function(kernel)
-            file = call.written.file or "" if function is None else function.__code__.co_filename
-            x, y, z = call.grid
-            self.summary.launched(call.metadata.name, file, kernel.starting_line_number, x * y * z, call.seconds)
 
 
 class CheckedSession:
@@ -96,12 +73,6 @@ class CheckedSession:
             self._notes.append(_("device 'cuda' uses CPU memory"))
         self._open.enter_context(recorders.listening(LaunchTally(self.summary)))
 
-    def _trace(self) -> Following:
-        """Trace, from now on, which lines of kernels run."""
-        from triton_lab.testing.coverage.coverage_session import Following
-
-        return self._open.enter_context(Following())
-
     def close(self) -> None:
         """Restore the process."""
         self._open.close()
@@ -109,7 +80,9 @@ class CheckedSession:
     def configure(self) -> None:
         """Apply the options. Raises UsageError."""
         if self.config.getoption("--triton-lab-cov"):
-            self._following = self._trace()
+            from triton_lab.testing.coverage.coverage_session import Following
+
+            self._following = self._open.enter_context(Following())  # from now on, it traces which lines of kernels run
         level = option(self.config, "--triton-lab-fail-on") or LEVELS[0]
         if level not in LEVELS:
             raise pytest.UsageError(
@@ -133,25 +106,13 @@ class CheckedSession:
             )
         for written in (named if self._updating else "", option(self.config, "--triton-lab-json")):
             if written:
-                self._make_room_for(written)
+                make_room_for(self.config, written)
         if named:
             self._baseline = Path(self.config.rootpath, named)
             try:
                 self.known = baseline.load(self._baseline)
             except baseline.BaselineError as error:
                 raise pytest.UsageError(str(error)) from None
-
-    def _make_room_for(self, name: str) -> None:
-        """Create the folder of a file that is written at the end. Raises UsageError."""
-        path = Path(self.config.rootpath, name)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise pytest.UsageError(
-                _("{path} cannot be written: {strerror}: {filename}").format(
-                    path=path, strerror=error.strerror, filename=error.filename
-                )
-            ) from None
 
     def pytest_report_header(self) -> str:
         import triton
@@ -215,7 +176,7 @@ class CheckedSession:
             raise
         failing, unmet = self._judged(item, phase)
         if failing or unmet:
-            pytest.fail(self._told(failing, unmet), pytrace=False)
+            pytest.fail(failure(failing, unmet), pytrace=False)
         return result
 
     def _judged(
@@ -238,8 +199,8 @@ class CheckedSession:
         for launch, each in pairs:
             excused = raised if each.stopped else "" if id(each) in failing else self._excuse(each) or self._meant(each)
             self.summary.finding(launch, each, item.nodeid, excused)
-        for launch in fresh:
-            self.summary.unchecked.update(f"{launch.kernel}: {each}" for each in launch.unchecked)
+        doubts = [f"{launch.kernel}: {each}" for launch in fresh for each in launch.unchecked]
+        self.summary.unchecked.update(doubts)
         launched_elsewhere(self.launches)
         unseen = [f"not checked: {each}" for each in self.launches.unseen]
         self.summary.unchecked.update(unseen)
@@ -247,13 +208,8 @@ class CheckedSession:
         every = [(launch.kernel, each) for launch in self.launches for each in launch.findings]
         unmet = missing(wanted, every) if phase == "call" else []
         if self._strict:
-            unmet += [f"a complete check ({each})" for each in (*unseen, *self._doubts(fresh))]
+            unmet += [f"a complete check ({each})" for each in (*unseen, *dict.fromkeys(doubts))]
         return [(self._place(launch, each), each) for launch, each in pairs if id(each) in failing], unmet
-
-    @staticmethod
-    def _doubts(launches: Iterable[Launch]) -> list[str]:
-        """What could not be checked in the launches."""
-        return list(dict.fromkeys(f"{launch.kernel}: {each}" for launch in launches for each in launch.unchecked))
 
     def _excuse(self, found: Finding) -> str:
         if self._updating:
@@ -267,20 +223,6 @@ class CheckedSession:
         x, y, z = launch.grid
         file, line = place_of(found, launch.file, launch.first_line)
         return f"{self._relative(file)}:{line}: {launch.kernel}[{x, y, z}]"
-
-    def _told(self, failing: list[tuple[str, Finding]], unmet: list[str]) -> str:
-        parts: dict[str, list[str]] = {}
-        for place, found in failing:
-            parts.setdefault(found.fingerprint, []).append(f"{place}: {found}")
-        blocks = [
-            told[0] + (f"\n  and in {count(len(told) - 1, 'more launch', 'more launches')}" if told[1:] else "")
-            for told in parts.values()
-        ]
-        if failing:
-            blocks.append(_REMEDY.format(kind=failing[0][1].kind))
-        if unmet:
-            blocks.append(_("expected, but not found: {unmet}").format(unmet=", ".join(unmet)))
-        return "\n\n".join(blocks)
 
     def _relative(self, file: str) -> str:
         with contextlib.suppress(ValueError):
@@ -340,26 +282,16 @@ class CheckedSession:
         if self._baseline is None or self.mode != "check":
             return
         name = self._relative(str(self._baseline))
-        if self._updating:
-            found = [
-                each
-                for each in self.summary.by_severity()
-                if each.severity in self.severities and each.excused == _KEPT
-            ]
-            came, went = baseline.update(self._baseline, self.known, self.summary, found)
-            write(
-                _("baseline {name}: {findings} added, {findings2} removed").format(
-                    name=name, findings=count(came, "finding"), findings2=count(went, "finding")
-                )
-            )
+        if not self._updating:
+            for line in baseline.lines(self._baseline, name, self.known, self.summary):
+                write(line)
             return
-        if not self._baseline.exists():
-            write(_("there is no baseline {name}: --triton-lab-update-baseline writes it").format(name=name))
-        gone = baseline.gone(self.known, self.summary)
-        if gone:
-            what = count(len(gone), "known finding")
-            write(
-                _("baseline {name}: {what} did not occur: --triton-lab-update-baseline removes fixed findings").format(
-                    name=name, what=what
-                )
+        found = [
+            each for each in self.summary.by_severity() if each.severity in self.severities and each.excused == _KEPT
+        ]
+        came, went = baseline.update(self._baseline, self.known, self.summary, found)
+        write(
+            _("baseline {name}: {findings} added, {findings2} removed").format(
+                name=name, findings=count(came, "finding"), findings2=count(went, "finding")
             )
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,26 @@ def _no_definition(error: BaseException) -> str:
     if not isinstance(error, ValueError) or "No function definition found" not in str(error):
         return ""
     return _("a kernel is a plain `def` with @triton.jit above it. Remove `async`.")
+
+
+def _no_source(error: BaseException) -> str:
+    """The hint for a kernel without source text: made by ``exec``, passed to ``python -c``, or typed at a prompt."""
+    if not isinstance(error, ValueError) or "@jit functions should be defined in a Python file" not in str(error):
+        return ""
+    made = (frame.f_locals.get("fn") for frame, _unused in traceback.walk_tb(error.__traceback__))
+    kernel = next((one for one in made if isinstance(one, types.FunctionType)), None)
+    if kernel is None:
+        return ""
+    known = {
+        "<string>": _("was made from a string, by exec or python -c"),
+        "<stdin>": _("was typed at Python's prompt or read from its input"),
+    }
+    file = kernel.__code__.co_filename
+    return _(
+        "Triton compiles the source text of a kernel, and Python has no source of {kernel}, "
+        "which {get}. Write the kernel in a notebook cell, in IPython or in a .py file. A "
+        "program that generates a kernel must write it to a file and import that file."
+    ).format(kernel=kernel.__name__, get=known.get(file, f"is from {file}"))
 
 
 def _unhashable(error: BaseException) -> str:
@@ -100,4 +121,4 @@ def _descriptor_advice(made: Any, said: str) -> str:
     return tensor
 
 
-HINTS: tuple[Callable[[BaseException], str], ...] = (_parameters, _no_definition, _unhashable, _descriptor)
+HINTS: tuple[Callable[[BaseException], str], ...] = (_parameters, _no_definition, _no_source, _unhashable, _descriptor)

@@ -7,7 +7,6 @@ import linecache
 import re
 import sys
 import traceback
-import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -242,26 +241,6 @@ def _no_gpu(error: BaseException) -> str:
     return _('there is no GPU here; kernels run on CPU tensors. Remove device="cuda" and .cuda().')
 
 
-def _no_source(error: BaseException) -> str:
-    """The hint for a kernel without source text: made by ``exec``, passed to ``python -c``, or typed at a prompt."""
-    if not isinstance(error, ValueError) or "@jit functions should be defined in a Python file" not in str(error):
-        return ""
-    made = (frame.f_locals.get("fn") for frame, _unused in traceback.walk_tb(error.__traceback__))
-    kernel = next((one for one in made if isinstance(one, types.FunctionType)), None)
-    if kernel is None:
-        return ""
-    known = {
-        "<string>": _("was made from a string, by exec or python -c"),
-        "<stdin>": _("was typed at Python's prompt or read from its input"),
-    }
-    file = kernel.__code__.co_filename
-    return _(
-        "Triton compiles the source text of a kernel, and Python has no source of {kernel}, "
-        "which {get}. Write the kernel in a notebook cell, in IPython or in a .py file. A "
-        "program that generates a kernel must write it to a file and import that file."
-    ).format(kernel=kernel.__name__, get=known.get(file, f"is from {file}"))
-
-
 def _changed_global(error: BaseException) -> str:
     """The hint for a changed global, which Triton refuses in kernels outside of the notebook.
 
@@ -290,7 +269,6 @@ _RULES: tuple[Callable[[BaseException], str], ...] = (
     _asked_by_another_name,
     _tuned,
     _no_gpu,
-    _no_source,
     _changed_global,
 )
 

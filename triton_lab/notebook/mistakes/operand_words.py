@@ -11,8 +11,9 @@ from typing import Any
 
 from triton_lab.localization import _
 from triton_lab.messages import count
+from triton_lab.notebook.mistakes.assignments import reaching
 from triton_lab.notebook.mistakes.front_end_error import KernelText, Operand, Refusal, written
-from triton_lab.notebook.mistakes.type_names import is_runtime, value_told
+from triton_lab.notebook.mistakes.type_names import is_runtime, shape_of, shape_told, value_told
 
 _MOST = 4  # operands that are named
 
@@ -104,3 +105,47 @@ def usage(refusal: Refusal) -> str:
     function = refusal.node.func
     known = parameters(function, refusal)
     return _("{function} takes {known}.").format(function=written(function), known=", ".join(known)) if known else ""
+
+
+def side_told(refusal: Refusal, side: Operand) -> str:
+    """An operand and the origins of its names: ```x[:, None]` is 64 × 1 (`x` is 64 since line 7)``."""
+    shape = shape_of(side.value)
+    what = shape_told(shape) if shape else value_told(side.value)
+    said = _("`{name}` is {what}").format(name=written(side.node, 40), what=what)
+    if isinstance(side.node, ast.Name):
+        born = _born(refusal, side.node.id)
+        since = "" if born is None else _(" since line {line}").format(line=refusal.kernel.line(born))
+        return f"{said}{since}"
+    inner = []
+    for name in _names(side.node):
+        size, born = shape_of(refusal.scope.get(name)), _born(refusal, name)
+        if size and born is not None:
+            inner.append(
+                _("`{name}` is {size} since line {line}").format(
+                    name=name, size=shape_told(size), line=refusal.kernel.line(born)
+                )
+            )
+    return said + (f" ({', '.join(inner[:3])})" if inner else "")
+
+
+def births(refusal: Refusal, sides: Sequence[Operand]) -> list[ast.stmt]:
+    """The statements that gave the names in ``sides`` their blocks, each once."""
+    found: dict[int, ast.stmt] = {}
+    for side in sides:
+        for name in _names(side.node):
+            born = _born(refusal, name)
+            # In an expression only blocks count, since they have a shape; a name by itself counts with any runtime
+            # value.
+            counts = is_runtime if isinstance(side.node, ast.Name) else shape_of
+            if born is not None and counts(refusal.scope.get(name)):
+                found.setdefault(born.lineno, born)
+    return list(found.values())[:3]
+
+
+def _born(refusal: Refusal, name: str) -> ast.stmt | None:
+    node = refusal.node
+    return None if node is None else reaching(refusal.kernel.tree.body, name, node)
+
+
+def _names(node: ast.AST) -> list[str]:
+    return list(dict.fromkeys(each.id for each in ast.walk(node) if isinstance(each, ast.Name)))

@@ -1,5 +1,5 @@
 """Records a launch while it runs: `record` listens, the tape stores the accesses, the snapshot stores memory.
 
 In: a running launch. Out: a `Recorded` launch (`launch_record`), from which all other folders start. Read `record`,
-`tape`, `access_event`, then `snapshot`.
+`launch_of_call`, `tape`, `access_event`, then `snapshot`.
 """

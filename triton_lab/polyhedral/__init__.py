@@ -2,8 +2,8 @@
 
 C, Python or a recorded launch enters (`to_scop`); a `Scop` and its `Schedule` leave, to transform, check, run and
 draw. Read `core` (the mathematics) and `frontends` (readers of text) first, then the modules here (`scop`,
-`dependence`, `schedule`, `legality`). Above them are `kernels` (scops of launches), `blocks` (Triton kernels from
-schedules), and the examples in `related_work` and `polybench`.
+`dependence`, `scheduling_language`, `schedule`, `legality`). Above them are `kernels` (scops of launches), `blocks`
+(Triton kernels from schedules), and the examples in `related_work` and `polybench`.
 """
 
 from __future__ import annotations

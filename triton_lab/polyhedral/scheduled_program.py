@@ -15,11 +15,12 @@ from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_codegen import loops
 from triton_lab.polyhedral.core.isl_effort import answered
 from triton_lab.polyhedral.core.loop_nest import Assign, Expr, If, Load, Name, Node, Visit, rebuild, substitute
-from triton_lab.polyhedral.core.loop_tree import Loop, path, statements, time_text, times
+from triton_lab.polyhedral.core.loop_tree import Loop, Tree, path, statements, time_text, times
 from triton_lab.polyhedral.core.nest_maps import map_visits
 from triton_lab.polyhedral.core.nest_printer import CPrinter, Printer, PythonPrinter
 from triton_lab.polyhedral.core.schedule_visits import Ordered
 from triton_lab.polyhedral.core.statement import Statement
+from triton_lab.polyhedral.core.static_part import StaticPart
 
 # More copies of a loop's body are unreadable, and isl's time grows with their square.
 MOST_COPIES = 1024
@@ -30,12 +31,12 @@ def schedule_map(schedule: Ordered) -> isl.UnionMap:
     scop = schedule.scop
     total = isl.UnionMap("{}")
     for s in scop.statements:
-        total = total.union(isl.UnionMap.from_map(_time(schedule, s)))
+        total = total.union(isl.UnionMap.from_map(_time(scop, schedule.tree, s)))
     return total
 
 
-def _time(schedule: Ordered, statement: Statement) -> isl.Map:
-    text = time_text(schedule.tree, statement.name, statement.iterators, schedule.scop.parameters)
+def _time(scop: StaticPart, tree: Tree, statement: Statement) -> isl.Map:
+    text = time_text(tree, statement.name, statement.iterators, scop.parameters)
     return isl.Map(text).intersect_domain(statement.domain.set)
 
 
@@ -101,7 +102,7 @@ def _refuse_endless_copies(schedule: Ordered, statement: Statement, at: int, loo
 
 def _copies(schedule: Ordered, statement: Statement, at: int) -> int | None:
     """The number of values of a time dimension, from first to last, for fixed outer ones; None without a constant."""
-    when = _time(schedule, statement).range()
+    when = _time(schedule.scop, schedule.tree, statement).range()
     when = when.project_out(isl.dim_type.set, at + 1, when.dim(isl.dim_type.set) - at - 1)
     inner = isl.Map.from_domain(when).move_dims(isl.dim_type.out, 0, isl.dim_type.in_, at, 1)
     apart = inner.reverse().apply_range(inner).deltas()
@@ -112,21 +113,21 @@ def _copies(schedule: Ordered, statement: Statement, at: int) -> int | None:
     return int(most.to_python()) + 1 if most.is_int() else None
 
 
-def extent(schedule: Ordered, loop: Loop) -> tuple[int, int] | None:
+def extent(scop: StaticPart, tree: Tree, loop: Loop) -> tuple[int, int] | None:
     """The least value of ``loop`` and its span, for all parameters; None where no number bounds it."""
-    inside = [schedule.scop[name] for name in statements(loop)]
-    at = {s.name: next(k for k, e in enumerate(path(schedule.tree, s.name)) if e.loop is loop) for s in inside}
+    inside = [scop[name] for name in statements(loop)]
+    at = {s.name: next(k for k, e in enumerate(path(tree, s.name)) if e.loop is loop) for s in inside}
     question = _("the range of {name}").format(name=loop.name)
-    every = [e for s in inside for e in answered(question, partial(_range, schedule, s, at[s.name]))]
+    every = [e for s in inside for e in answered(question, partial(_range, scop, tree, s, at[s.name]))]
     if any(end is None for end in every):
         return None
     ends = [end for end in every if end is not None]
     return (min(ends), max(ends) - min(ends) + 1) if ends else (0, 1)
 
 
-def _range(schedule: Ordered, statement: Statement, at: int) -> tuple[int | None, ...]:
+def _range(scop: StaticPart, tree: Tree, statement: Statement, at: int) -> tuple[int | None, ...]:
     """The bounds of a time dimension; empty if the statement never runs."""
-    values = _time(schedule, statement).range()
+    values = _time(scop, tree, statement).range()
     values = values.project_out(isl.dim_type.set, at + 1, values.dim(isl.dim_type.set) - at - 1)
     values = values.project_out(isl.dim_type.set, 0, at)
     values = values.project_out(isl.dim_type.param, 0, values.dim(isl.dim_type.param))

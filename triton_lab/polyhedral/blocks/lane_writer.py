@@ -1,19 +1,16 @@
-"""Writes the text of one kernel: loops over lanes become blocks with masks; all lanes run the other loops together.
-
-Every iterator of a lane is a block in its own dimension (``i[:, None]``, ``j[None, :]``), so that expressions
-broadcast; the ``axes`` of a text are the dimensions over which it varies.
-"""
+"""Writes the text of one kernel: loops over lanes become blocks with masks; all lanes run the other loops together."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.lane_blocks import LaneBlock
-from triton_lab.polyhedral.blocks.lane_values import IndexPrinter, ValuePrinter, names_in
+from triton_lab.polyhedral.blocks.lane_text import LaneText, Text
+from triton_lab.polyhedral.blocks.lane_values import ValuePrinter, names_in
 from triton_lab.polyhedral.blocks.launch_nodes import depth_of
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.core.loop_nest import (
@@ -40,15 +37,7 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances
 
 
-@dataclass(frozen=True)
-class Text:
-    """A piece of the kernel's text; ``axes`` are the block's dimensions over which its value varies."""
-
-    text: str
-    axes: frozenset[int] = frozenset()
-
-
-class KernelWriter:
+class KernelWriter(LaneText):
     """Writes the body of one kernel.
 
     ``arguments``: array -> the kernel's parameter. ``waits``: pairs of statements, where the lanes need a barrier
@@ -65,22 +54,16 @@ class KernelWriter:
         waits: Collection[tuple[str, str]],
         loops: tuple[Loop, ...] = (),
     ) -> None:
+        super().__init__(blocks, names, scop.language)
         self.scop = scop
         # If lanes have no loop of their own, or several: the schedule's loops that they represent.
         self.shared = loops
         self.blocks = {block.lane.name: block for block in blocks}
-        self.rank = sum(bool(block.constant) for block in blocks)
-        self.shape = [block.constant for block in blocks if block.constant]
         self.arguments = arguments
         self.strides = strides
-        self.names = names
         self.waits = waits
-        self.axes: dict[str, frozenset[int]] = {}
-        self.index = IndexPrinter(scop.language)
         self.dtypes = {a.name: a.dtype for a in scop.arrays}
         self.entered: frozenset[str] = frozenset()
-        self.lines: list[str] = []
-        self.depth = 0
 
     def write(self, nodes: tuple[Node, ...]) -> list[str]:
         """The lines of the body, without indentation."""
@@ -88,40 +71,6 @@ class KernelWriter:
             self._place(name, block, block.lane.low, 1)
         self._nodes(nodes, None, 0)
         return self.lines
-
-    # Text.
-
-    def _line(self, text: str) -> None:
-        self.lines.append(f"{'    ' * self.depth}{text}")
-
-    def _text(self, expression: Expr) -> Text:
-        return Text(self.index.text(expression, 0), self._axes(expression))
-
-    def _axes(self, expression: Expr) -> frozenset[int]:
-        return frozenset(axis for name in names_in(expression) for axis in self.axes.get(name, ()))
-
-    def _set(self, wanted: str, value: Text) -> Text:
-        """A variable that holds ``value``."""
-        name = self.names(wanted)
-        self._line(f"{name} = {value.text}")
-        return Text(name, value.axes)
-
-    def _mask(self, outer: Text | None, conditions: list[Text]) -> Text | None:
-        """The conjunction of ``outer`` and ``conditions``, as a variable."""
-        parts = [outer.text] if outer else []
-        parts += [f"({c.text})" if outer or len(conditions) > 1 else c.text for c in conditions]
-        if not conditions:
-            return outer
-        axes = frozenset().union(*(c.axes for c in conditions), outer.axes if outer else ())
-        return self._set("mask", Text(" & ".join(parts), axes))
-
-    def _broadcast(self, value: Text, axes: frozenset[int]) -> Text:
-        """``value`` broadcast to the dimensions ``axes`` and its own."""
-        whole = value.axes | axes
-        if whole == value.axes:
-            return value
-        sizes = [size if k in whole else "1" for k, size in enumerate(self.shape)]
-        return Text(f"tl.broadcast_to({value.text}, ({', '.join(sizes)}{',' if len(sizes) == 1 else ''}))", whole)
 
     # Loops and conditions.
 
@@ -209,16 +158,6 @@ class KernelWriter:
         if sums and held:
             self._store(sums, held, mask)
             self._wait(sums.name, alone=loops == 0)
-
-    def _extreme(self, which: str, value: Expr, mask: Text | None) -> str:
-        """The least or greatest ``value`` over the active lanes."""
-        text = self._text(value)
-        if not text.axes:
-            return text.text
-        shown = text.text
-        if mask:
-            shown = f"tl.where({mask.text}, {shown}, {'2147483647' if which == 'min' else '-2147483648'})"
-        return f"tl.{which}({shown})"
 
     # Statements.
 

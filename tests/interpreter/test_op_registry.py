@@ -18,7 +18,8 @@ from triton_lab.interpreter.libdevice import (
 )
 from triton_lab.interpreter.op_registry import CHECKS, REGISTRY, check, control, impl, union
 from triton_lab.interpreter.ops import memory
-from triton_lab.polyhedral.kernels.symbolic.operation_rules import RULES, rule
+from triton_lab.polyhedral.kernels.symbolic import operation_rules
+from triton_lab.polyhedral.kernels.symbolic.rule_table import RULES
 
 ops.load_all()
 
@@ -31,7 +32,7 @@ ops.load_all()
         (control, "scf.if", REGISTRY),
         (control, "tt.load", REGISTRY),
         (check, "tt.extern_elementwise", CHECKS),
-        (rule, "tt.addptr", RULES),
+        (operation_rules.rule, "tt.addptr", RULES),
     ],
 )
 def test_a_name_that_is_taken_is_refused(register: Callable, name: str, table: dict):

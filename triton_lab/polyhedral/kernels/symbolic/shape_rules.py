@@ -9,7 +9,7 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
-from triton_lab.polyhedral.kernels.symbolic.operation_rules import Scene, rule
+from triton_lab.polyhedral.kernels.symbolic.rule_table import Scene, rule
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Facts, lane
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     SymbolicNumber,

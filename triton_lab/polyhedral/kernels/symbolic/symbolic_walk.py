@@ -13,9 +13,9 @@ from triton_lab.polyhedral.core.affine_conditions import FALSE, TRUE, Formula
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 from triton_lab.polyhedral.core.iteration_domain import formula_text
-from triton_lab.polyhedral.kernels.symbolic import shape_rules  # noqa: F401 - registers its rules
+from triton_lab.polyhedral.kernels.symbolic import operation_rules, shape_rules  # noqa: F401 - register their rules
 from triton_lab.polyhedral.kernels.symbolic.control_path import Path
-from triton_lab.polyhedral.kernels.symbolic.operation_rules import Scene, apply
+from triton_lab.polyhedral.kernels.symbolic.rule_table import Scene, apply
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess, touches
 from triton_lab.polyhedral.kernels.symbolic.symbolic_loops import Environment, run_for, run_while
 from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (

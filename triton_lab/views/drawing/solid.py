@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from triton_lab.views.drawing.drawing import ArrowLines, Circles, Drawing, DrawnText, Polygons
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.heatmap import buffer
+from triton_lab.views.drawing.orthographic import Orthographic, Places
 from triton_lab.views.drawing.solid_scenes import (
     SolidArrowsItem,
     SolidAxesItem,
@@ -26,47 +26,12 @@ from triton_lab.views.drawing.solid_scenes import (
     SolidScene,
 )
 
-Places = npt.NDArray[np.float64]  # (..., 3)
 Shift = tuple[float, float]  # CSS pixels to the right and down
 AXIS_NAME, BESIDE_TIP = 15.0, 14.0  # points; CSS pixels from an axis's tip to the middle of its name
 NUMBER, BESIDE_AXIS = 8.5, 18.0  # points; CSS pixels from an axis to the middles of its numbers
 LEAST_APART = 15.0  # CSS pixels between the numbers of an axis
 CLEAR_OF_AXES = 6.0  # CSS pixels between a name and an axis
 PAST_TIP = 30.0  # CSS pixels beyond its tip in which a name keeps clear of an axis
-
-
-@dataclass(frozen=True)
-class Orthographic:
-    """An orthographic view: `middle`, a place of three coordinates, is seen at the pixel `centre`.
-
-    The first coordinate goes up, the second to the right, the third towards the reader. `azimuth` and `elevation` are
-    degrees, `unit` is CSS pixels.
-    """
-
-    middle: Places
-    centre: tuple[float, float] = (0.0, 0.0)
-    unit: float = 1.0
-    azimuth: float = 28.0
-    elevation: float = 22.0
-
-    @cached_property
-    def turn(self) -> Places:
-        """The rotation (3, 3): rows right, up and towards the reader, over the coordinates."""
-        a, e = np.radians(self.azimuth), np.radians(self.elevation)
-        right = np.array([0.0, np.cos(a), -np.sin(a)])
-        toward = np.array([np.sin(e), np.cos(e) * np.sin(a), np.cos(e) * np.cos(a)])
-        return np.stack([right, np.cross(right, toward), toward])
-
-    def place(self, places: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """The pixels (..., 2) of places (..., 3)."""
-        seen = (np.asarray(places, dtype=np.float64) - self.middle) @ self.turn.T
-        placed: npt.NDArray[np.float64] = np.array(self.centre) + seen[..., :2] * np.array([self.unit, -self.unit])
-        return placed
-
-    def depth(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """How near to the reader places (..., 3) are."""
-        away: npt.NDArray[np.float64] = places @ self.turn[2]
-        return away
 
 
 @dataclass(frozen=True)

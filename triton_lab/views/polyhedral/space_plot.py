@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.views.drawing.drawing import ArrowLines, Drawing
+from triton_lab.views.drawing.orthographic import Orthographic
 from triton_lab.views.drawing.solid import (
-    Orthographic,
     Solid,
     SolidArrows,
     SolidAxes,

@@ -17,7 +17,7 @@ PICTURES = frozenset(
         "drawing": "drawing drawing_figure drawing_pieces heatmap_drawing histogram_figure",
         "launch/values": "variable_view",
         "lazy": "buffers_picture graph_layout lazy_report",
-        "polyhedral": "array_panels border_labels dependence_arrows legend_box page_view plane_plot ragged_view "
+        "polyhedral": "array_panels border_labels legend_box page_view plane_axes plane_plot ragged_view "
         "formula_figure three_ways_view",
     }.items()
     for name in names.split()

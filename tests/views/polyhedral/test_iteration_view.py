@@ -24,11 +24,13 @@ from triton_lab.views.drawing.style import rgb
 from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.array_panels import grids, touched
-from triton_lab.views.polyhedral.border_labels import clip
+from triton_lab.views.polyhedral.border_labels import LABEL, clip
 from triton_lab.views.polyhedral.iteration_picture import Border, picture
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
+from triton_lab.views.polyhedral.outlines import hull
 from triton_lab.views.polyhedral.page_view import PageFigures
-from triton_lab.views.polyhedral.plane_plot import LABEL, Plot, hull, tick_step
+from triton_lab.views.polyhedral.plane_axes import tick_step
+from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.ragged_view import RaggedView
 from triton_lab.views.polyhedral.space_plot import SpacePlot, faces
 

@@ -23,11 +23,12 @@ from triton_lab.views.drawing.style import rgb
 from triton_lab.views.html_page import page as page_of
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.array_panels import grids
+from triton_lab.views.polyhedral.border_labels import LABEL
 from triton_lab.views.polyhedral.iteration_scene import LIVE_HEIGHT, LIVE_WIDTH
 from triton_lab.views.polyhedral.iteration_view import iteration_view
 from triton_lab.views.polyhedral.moves_scene import knobs
 from triton_lab.views.polyhedral.page_view import PageFigures
-from triton_lab.views.polyhedral.plane_plot import LABEL, Plot
+from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.ragged_view import RaggedView
 from triton_lab.views.polyhedral.three_ways_view import WaysView
 from triton_lab.views.view import View

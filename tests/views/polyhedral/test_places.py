@@ -16,7 +16,8 @@ from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.iteration_view import IterationView
-from triton_lab.views.polyhedral.plane_plot import NUMBER, Plot
+from triton_lab.views.polyhedral.plane_axes import NUMBER
+from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.polyhedral_style import LIGHT
 
 Point = tuple[int, ...]

@@ -11,7 +11,7 @@ import pytest
 
 from tests.wordings import Wording
 from triton_lab.polyhedral import scop
-from triton_lab.views.polyhedral import plane_plot as plot
+from triton_lab.views.polyhedral import plane_axes
 from triton_lab.views.polyhedral.iteration_picture import picture
 
 N = 3
@@ -147,7 +147,7 @@ def test_polygons_have_their_corners(rows: int, columns: int) -> None:
 
 
 def test_an_axis_has_no_zero_below_zero() -> None:
-    assert [plot._number(float(place)) for place in np.ceil(np.array([-0.5, -10.5, 9.5]) / 10) * 10] == [
+    assert [plane_axes._number(float(place)) for place in np.ceil(np.array([-0.5, -10.5, 9.5]) / 10) * 10] == [
         "0",
         "-10",
         "10",

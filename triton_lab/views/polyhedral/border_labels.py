@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.views.polyhedral.iteration_picture import Border
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top
+LABEL = 12.5  # points
 NO_POINTS = np.zeros((0, 2))
 
 

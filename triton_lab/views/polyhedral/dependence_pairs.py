@@ -12,6 +12,7 @@ from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.core.isl_effort import TooHard
 from triton_lab.polyhedral.dependence import Dependence
+from triton_lab.views.drawing.drawing import ArrowLines
 from triton_lab.views.polyhedral import polyhedral_style as style
 from triton_lab.views.polyhedral.drawn_plane import Ints, Plane
 
@@ -28,6 +29,13 @@ class Arrows:
     total: int  # the number of pairs before the picture's limit
     may: bool = False  # data decides whether they depend on each other
     instances: NDArray[np.int64] | None = None  # all pairs that they stand for, (count, source and target dimensions)
+
+    def drawn(self, places: NDArray[np.float64], head: float, gap: float) -> ArrowLines:
+        """The arrows between circles; ``places`` are their ends, (count, 2, 2) pixels."""
+        if self.violated:
+            return ArrowLines(places, style.BOTH.violated, 2.0, head, gap)
+        dashes = (style.MAY_DASHES if self.may else style.DASHES)[self.kind]
+        return ArrowLines(places, style.BOTH.arrows[self.kind], 1.3, head, gap, dashes, style.BESIDE[self.kind])
 
 
 def usual(schedule: Schedule) -> str | None:

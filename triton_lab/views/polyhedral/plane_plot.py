@@ -8,24 +8,22 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.views.drawing.drawing import ArrowLines, Circles, Drawing, DrawnText, Line, Polygons, Segments
+from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText, Line, Polygons, Segments
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral import polyhedral_style as look
-from triton_lab.views.polyhedral.border_labels import Box, LabelledBorder, place_lines
-from triton_lab.views.polyhedral.dependence_arrows import dependence
+from triton_lab.views.polyhedral.border_labels import LABEL, Box, LabelledBorder, place_lines
 from triton_lab.views.polyhedral.instant_marks import marked, outline
 from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.outlines import hull
+from triton_lab.views.polyhedral.plane_axes import BESIDE, NUMBER, PlaneAxes
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, order_colours
 
-LABEL, NUMBER, TILE = 12.5, 7.5, 10.0  # points
+TILE = 10.0  # points, of a tile's name
 MOST_STEPS = 600  # most visits for which the way between them, or through those of one instant, is drawn
 MOST_SHADES = 1024  # from the first visit to the last
 BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 40.0  # CSS pixels, at least
 OVER = 34.0  # CSS pixels over the axis of a single dimension, at least: names of borders stand there
-HEAD = 9.0  # CSS pixels of an axis's head, beyond the box
 KNOB = 13.0  # CSS pixels around the middle of a knob
-BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
 
 
 @dataclass(frozen=True)
@@ -66,6 +64,10 @@ class Plot:
         return min(look.UNIT, (self.width - LEFT) / (right - left), (self.height - BELOW) / (top - bottom))
 
     @property
+    def axes(self) -> PlaneAxes:
+        return PlaneAxes(self.picture.dims, self.box, self.unit)
+
+    @property
     def size(self) -> tuple[float, float]:
         """The plot's width and height in CSS pixels."""
         left, bottom, right, top = self.box
@@ -95,13 +97,8 @@ class Plot:
             before.append((left - line.label[0]) * self.unit + half)
             after.append((line.label[0] - right) * self.unit + half)
         if not self.flat:
-            before.append(self._aside + width_of(self.picture.dims[0], 15) / 2 + 3)
+            before.append(self.axes.aside + width_of(self.picture.dims[0], 15) / 2 + 3)
         return max(before), max(after)
-
-    @property
-    def _aside(self) -> float:
-        """The distance from the box to the middle of the first dimension's name, which stands left of the numbers."""
-        return max(40.0, BESIDE + 8 + width_of(self.picture.dims[0], 15) / 2)
 
     @cached_property
     def lines(self) -> tuple[LabelledBorder, ...]:
@@ -121,23 +118,8 @@ class Plot:
         clear = max(numbers + 2, 27) * scale / character[1]
         tiles = [tile[:, ::-1] for tile in self.picture.tiles]
         half = KNOB * scale
-        taken = (*self._written(numbers), *((x - half, y - half, x + half, y + half) for x, y in self.knobs))
+        taken = (*self.axes.written(numbers), *((x - half, y - half, x + half, y + half) for x, y in self.knobs))
         return place_lines(self.picture.borders, self.box, labels, sample, character, taken, clear, tiles)
-
-    def _written(self, numbers: float) -> tuple[Box, ...]:
-        """The rectangles of the axes' names and numbers, in units; numbers at the left reach ``numbers`` pixels out."""
-        left, bottom, right, top = self.box
-        scale = 1 / self.unit
-        origin = (left - 40 * scale, bottom - 40 * scale, left + 8 * scale, bottom)
-        middle, half = (left + right) / 2, (width_of(self.picture.dims[-1], 15) / 2 + 4) * scale
-        below = (left, bottom - 25 * scale, right, bottom - 7 * scale)
-        name = (middle - half, bottom - 60 * scale, middle + half, bottom - 18 * scale)
-        if self.flat:
-            return origin, name, below, (left, -4 * scale, right, 4 * scale)  # the axis itself, too
-        beside = (left - numbers * scale, bottom, left - 5 * scale, top)
-        half = (width_of(self.picture.dims[0], 15) / 2 + 3) * scale
-        aside, level = left - self._aside * scale, (bottom + top) / 2
-        return origin, name, below, beside, (aside - half, level - 14 * scale, aside + half, level + 14 * scale)
 
     @property
     def radius(self) -> float:
@@ -192,7 +174,7 @@ class Plot:
 
     def _ground(self, made: Drawing) -> None:
         """Draw the grid, the points, the polyhedra, the axes and the borders."""
-        self._grid(made)
+        self.axes.grid(made, self.pixels)
         if not self.coloured:
             for k in range(len(self.picture.layers)):
                 made.add(self._circles(k))
@@ -204,7 +186,7 @@ class Plot:
                 made.add(Polygons((outline,), BOTH.polygon, look.POLYGON_OPACITY))
             elif len(outline) == 2:
                 made.add(Segments(outline[None], BOTH.polygon, max(2.0, self.radius)))
-        self._axes(made)
+        self.axes.draw(made, self.pixels, self.lines)
         if self.lines:
             made.add(Segments(np.stack([self.pixels(line.ends) for line in self.lines]), BOTH.border, 1.6))
 
@@ -242,53 +224,6 @@ class Plot:
                 y -= high_ / 2 + TILE if self.flat else 0
                 made.add(DrawnText(float(x), float(y), name, TILE, BOTH.tile, "center", True, halo="ground"))
 
-    def _grid(self, made: Drawing) -> None:
-        left, bottom, right, top = self.box
-        step = tick_step(self.unit)
-        columns = np.arange(np.ceil(left / step) * step, right, step)
-        rows = np.arange(np.ceil(bottom / step) * step, top, step) if not self.flat else np.array([])
-        upright = [[(c, bottom), (c, top)] for c in columns]
-        level = [[(left, r), (right, r)] for r in rows]
-        if upright or level:
-            made.add(Segments(self.pixels(np.array(upright + level, dtype=float)), BOTH.grid, 1.0, (4.0, 3.0)))
-
-    def _axes(self, made: Drawing) -> None:
-        left, bottom, right, top = self.box
-        x0, y0 = max(left, 0.0), max(bottom, 0.0)
-        ends = [[(left, y0), (right, y0)]] + ([] if self.flat else [[(x0, bottom), (x0, top)]])
-        places = self.pixels(np.array(ends))
-        places[:, 1] += HEAD * np.array([[1, 0], [0, -1]])[: len(places)]
-        made.add(ArrowLines(places, BOTH.axis, head=HEAD))
-        x, y = self.pixels(np.array([left, bottom])).tolist()
-        end = self.pixels(np.array([right, top])).tolist()
-        names = self.picture.dims if self.flat else self.picture.dims[::-1]
-        made.add(DrawnText((x + end[0]) / 2, y + 42, names[0], 15, align="center"))
-        if not self.flat:
-            made.add(DrawnText(x - self._aside, (y + end[1]) / 2, names[1], 15, align="center"))
-        self._numbers(made)
-
-    def _numbers(self, made: Drawing) -> None:
-        left, bottom, right, top = self.box
-        step = tick_step(self.unit) * (1 if self.unit > 24 else 2)
-        names = [(self.pixels(np.array(line.label)), width_of(line.border.name, LABEL) / 2) for line in self.lines]
-
-        def named(x: float, y: float) -> bool:
-            """Whether a border's name stands at this place because there was no room elsewhere."""
-            return any(abs(x - at[0]) < wide + 9 and abs(y - at[1]) < 14 for at, wide in names)
-
-        for column in np.arange(np.ceil(left / step) * step, right - 0.5, step):
-            x, y = self.pixels(np.array([column, bottom])).tolist()
-            size, colour, shift = (15.0, "ink", -10) if column == 0 == left else (NUMBER, "faint", 0)
-            if not named(x, y + 16):
-                made.add(DrawnText(x + shift, y + 16, _number(column), size, colour, "center"))
-        if self.flat:
-            return
-        for row in np.arange(np.ceil(bottom / step) * step, top - 0.5, step):
-            if row or bottom < 0:
-                x, y = self.pixels(np.array([left, row])).tolist()
-                if not named(x - BESIDE, y):
-                    made.add(DrawnText(x - BESIDE, y, _number(row), NUMBER, "faint", "center"))
-
     def _order(self, made: Drawing) -> None:
         """Draw circles coloured from the first visit to the last, and the way between them."""
         visits = self.picture.visits
@@ -324,7 +259,7 @@ class Plot:
         for arrows in sorted(self.picture.arrows, key=lambda a: a.violated):
             shift = np.stack([self.shifts[number[arrows.source]], self.shifts[number[arrows.target]]])
             head = max(3.0, min(9.0, self.unit * 0.17))
-            made.add(dependence(arrows, self.place(arrows.ends) + shift, head, self.radius + 1))
+            made.add(arrows.drawn(self.place(arrows.ends) + shift, head, self.radius + 1))
 
 
 def in_order(picture: Picture, layer: int) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -337,14 +272,3 @@ def in_order(picture: Picture, layer: int) -> tuple[NDArray[np.int64], tuple[str
     first = np.zeros(len(picture.layers[layer].points), dtype=np.int64)
     first[visits[own[::-1], 1]] = turns[own[::-1]]
     return first * (shades - 1) // max(1, last), order_colours(shades)
-
-
-def _number(place: float) -> str:
-    """The label of an axis at ``place``; a number slightly below zero would round to -0."""
-    return f"{place + 0.0:g}"
-
-
-def tick_step(unit: float) -> int:
-    """The distance between grid lines in units, large enough that they stay apart: 1, 2, 5, 10, 20, 50, ..."""
-    steps = (digit * power for power in (1, 10, 100, 1000, 10_000) for digit in (1, 2, 5))
-    return next((step for step in steps if step * unit >= 14), 100_000)

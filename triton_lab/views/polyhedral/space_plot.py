@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.views.drawing.drawing import ArrowLines, Drawing
+from triton_lab.views.drawing.drawing import Drawing
 from triton_lab.views.drawing.orthographic import Orthographic
 from triton_lab.views.drawing.solid import (
     Solid,
@@ -20,7 +20,6 @@ from triton_lab.views.drawing.solid import (
     SolidNames,
 )
 from triton_lab.views.polyhedral import polyhedral_style as look
-from triton_lab.views.polyhedral.dependence_arrows import dependence
 from triton_lab.views.polyhedral.iteration_picture import Border, Picture, StatementLayer
 from triton_lab.views.polyhedral.plane_plot import in_order
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
@@ -124,7 +123,7 @@ class SpacePlot:
         made = []
         for arrows in sorted(self.picture.arrows, key=lambda a: a.violated):
             shifts = self._shift(number[arrows.source]), self._shift(number[arrows.target])
-            drawn: ArrowLines = dependence(arrows, nowhere, head, self.radius + 1)
+            drawn = arrows.drawn(nowhere, head, self.radius + 1)
             made.append(SolidArrows(arrows.ends.astype(np.float64), drawn, shifts))
         return made
 

@@ -13,7 +13,7 @@ import { compared } from "./moved.js";
 /** @typedef {[number, number]} Spot */
 
 const FRAME_SIZE = { across: 440, down: 466, unit: 56 }; // pixels at most; the unit is that of `polyhedral_style.py`
-const MARGIN = { under: 58, before: 54, over: 10, after: 40, tip: 9, numbers: 14 }; // as in `plane_plot.py`
+const MARGIN = { under: 58, before: 54, over: 10, after: 40, tip: 9, numbers: 14 }; // as in `plane_plot.py` and `plane_axes.py`
 const POINTS = { dimension: 15, tick: 7.5 };
 const ROOM = 0.42; // units from the middles of a tile's points to its outline, as in `outlines.py`
 const MOST_AT_ONCE = 600; // visits for which instants are marked

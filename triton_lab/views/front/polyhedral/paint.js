@@ -6,7 +6,7 @@ import { STYLE } from "../drawing/style.js";
 /** @typedef {import("./geometry.js").Spot} Spot */
 /** @typedef {typeof STYLE.themes.light.domain} Look the colours of a theme */
 
-const BORDER_NAME = 50 / 3; // pixels, of a border's name, as in `plane_plot.py`
+const BORDER_NAME = 50 / 3; // pixels, of a border's name, as in `border_labels.py`
 const SANS = "'DejaVu Sans', system-ui, sans-serif";
 
 /** @param {Pen} pen @param {Spot} at @param {number} radius @param {string} fill @param {string} ring */

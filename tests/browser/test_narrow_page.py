@@ -14,7 +14,7 @@ from tests.views.launch.card.test_foremost_finding import past_the_end, raced
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.card.launch_plot import SHOWN
+from triton_lab.views.launch.card.launch_tabs import SHOWN
 
 WIDE = 600
 # What is cut by no box that scrolls, or by the page.

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import triton_lab as lab
 from tests.gluon import cases
 from triton_lab.launch.launch import Launch
-from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, SHOWN
+from triton_lab.views.launch.card.launch_tabs import COMPILED_SHOWN, SHOWN
 
 CELL = """
 import torch

@@ -1,4 +1,4 @@
-"""A new picture of launches is two modules, its Python and its script, and its row and method in the table.
+"""A new picture of launches is two modules, its Python and its script, its row in the table, and its method.
 
 All else follows: tabs, words and help, the declarations for the browser and the table of who draws what. It is added to
 a copy of the package, file by file, as somebody would do it.
@@ -86,7 +86,7 @@ export function censusOf(scene) {
 }
 """
 
-# The table: a row, and a method. (File 3 is its test.)
+# A row of the table, and a method. (File 3 is its test.)
 HOME = "triton_lab.views.launch.census"
 ROW = f'    Tab("census", "Census", "how many accesses there are", "{HOME}:CensusPanel"),\n'
 METHOD = f'''
@@ -96,7 +96,7 @@ METHOD = f'''
 
         return Census(self._launch, kind)
 '''
-TABLE = "views/launch/card/launch_plot.py"
+TABLE, METHODS = "views/launch/card/launch_tabs.py", "views/launch/card/launch_plot.py"
 ADDED = {"views/launch/census.py": VIEW, "views/front/launch/census.js": SCRIPT}
 
 ASKED = """
@@ -135,17 +135,17 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     for name, text in ADDED.items():
         (package / name).write_text(text, encoding="utf-8")
-    table = package / TABLE
-    text = table.read_text(encoding="utf-8")
     beside, last = "    # A card shows these beside its tabs.\n", "\n    def __repr__"
-    assert text.count(beside) == text.count(last) == 1
-    table.write_text(text.replace(beside, ROW + beside).replace(last, METHOD + last), encoding="utf-8")
+    for name, new, before_what in ((TABLE, ROW, beside), (METHODS, METHOD, last)):
+        text = (package / name).read_text(encoding="utf-8")
+        assert text.count(before_what) == 1
+        (package / name).write_text(text.replace(before_what, new + before_what), encoding="utf-8")
     ran(package, "-m", "triton_lab.views.declarations")
 
     files = [path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     touched = {path.relative_to(package).as_posix() for path in files if before.get(path) != path.read_bytes()}
     generated = {f"views/front/{name}" for name in FILES}
-    assert touched - generated == {*ADDED, TABLE}
+    assert touched - generated == {*ADDED, TABLE, METHODS}
     assert touched & generated == {"views/front/scenes.d.ts", "views/front/kinds.js", "views/front/shapes.js"}
     return package
 

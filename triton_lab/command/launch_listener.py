@@ -225,7 +225,7 @@ def cards(
     They are drawn here, in the launches' process, and put into a page in another one.
     """
     from triton_lab.views.launch.card.launch_card import PAGE_BYTES, Card
-    from triton_lab.views.launch.card.launch_plot import SHOWN
+    from triton_lab.views.launch.card.launch_tabs import SHOWN
     from triton_lab.views.scene_packing import packed
 
     room = min(PAGE_BYTES, CARD_BYTES // max(1, len(kept)))

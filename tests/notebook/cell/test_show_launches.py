@@ -21,7 +21,7 @@ from triton_lab.notebook.cell.progress_line import Sign
 from triton_lab.notebook.cell.show_launches import ENDED, STILL, not_yet_checked
 from triton_lab.views import comm_handlers, frontend_presence, notebook_output
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.card.launch_plot import COMPILED_TABS, TABS
+from triton_lab.views.launch.card.launch_tabs import COMPILED_TABS, TABS
 from triton_lab.views.notebook_output import SCENE
 
 

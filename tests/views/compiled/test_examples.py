@@ -11,7 +11,7 @@ from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.lines.stage_lines import StageLines
 from triton_lab.compiled.passes import Passes
 from triton_lab.views.compiled.compiled_plot import CompiledPlot
-from triton_lab.views.launch.card.launch_plot import COMPILED_TABS
+from triton_lab.views.launch.card.launch_tabs import COMPILED_TABS
 
 TOLD = {
     f"{kind.__name__}.{name}".removesuffix(".__doc__"): value

@@ -15,7 +15,7 @@ from triton_lab.compiled.explanations import operation
 from triton_lab.examples import example
 from triton_lab.views.compiled import stages_view as picture
 from triton_lab.views.compiled.stages_view import Stages
-from triton_lab.views.launch.card.launch_plot import COMPILED_TABS
+from triton_lab.views.launch.card.launch_tabs import COMPILED_TABS
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.notebook_output import MOST_CHARACTERS, SCENE
 from triton_lab.views.scene_packing import packed

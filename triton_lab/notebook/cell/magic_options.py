@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from triton_lab.compiled.architecture import ARCHITECTURES, architectures
 from triton_lab.localization import N_, _, translated
 from triton_lab.notebook.startup import lab_preference
-from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, COMPILED_TABS, SHOWN, TABS
+from triton_lab.views.launch.card.launch_tabs import COMPILED_SHOWN, COMPILED_TABS, SHOWN, TABS
 
 # The targets of a cell, and their meanings.
 TARGET_HELP = {

@@ -15,7 +15,7 @@ from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count
 from triton_lab.notebook.cell.kernel_freshness import jit_function
 from triton_lab.notebook.cell.magic_options import Options, preferred
-from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN
+from triton_lab.views.launch.card.launch_tabs import COMPILED_SHOWN
 
 if TYPE_CHECKING:
     from triton_lab.notebook.cell.progress_line import Sign

@@ -90,7 +90,7 @@ def completions(code: str, line: int, before: str, namespace: dict[str, Any]) ->
 def _options(before: str) -> Found:
     """Completions on the ``%%triton`` line."""
     from triton_lab.notebook.cell.magic_options import COMPILED_FOR, FLAGS, TARGETS, VIEWS
-    from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN
+    from triton_lab.views.launch.card.launch_tabs import COMPILED_SHOWN
 
     *words, last = _MAGIC.sub("", before).split(" ")
     words = [word for word in words if word]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab.localization import _
 from triton_lab.views.launch.card.card_tab import listed
-from triton_lab.views.launch.card.launch_plot import COMPILED_TABS
+from triton_lab.views.launch.card.launch_tabs import COMPILED_TABS
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled

@@ -19,7 +19,7 @@ from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.views.drawing.png import png
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.card.launch_plot import SHOWN
+from triton_lab.views.launch.card.launch_tabs import SHOWN
 from triton_lab.views.view import View
 
 FOLDER = Path("gallery")

@@ -23,8 +23,8 @@ from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.notebook.cell.magic_options import VIEWS, usage
 from triton_lab.views.launch.card.card_tab import listed
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.card.launch_plot import SHOWN, TABS
 from triton_lab.views.launch.card.launch_plot_accessor import LaunchPlot
+from triton_lab.views.launch.card.launch_tabs import SHOWN, TABS
 from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.view import View
 

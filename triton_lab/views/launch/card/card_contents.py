@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.checks.rule import rules
+from triton_lab.localization import _
 from triton_lab.views.launch.card.findings_text import ICONS
 from triton_lab.views.missing_picture import attempt
 
@@ -148,6 +149,17 @@ class Contents:
     def drawn(self) -> list[str]:
         """The touched arguments that get a picture."""
         return self.touched[: self.MOST_ARGUMENTS]
+
+    def first_argument(self, over_time: bool = False) -> str:
+        """The argument of a picture that was requested without one: what a finding concerns, then an output.
+
+        A picture over time shows the one with most iterations instead of an output. Raises ValueError if there is no
+        tensor argument.
+        """
+        names: list[str] = [*(self.over_time if over_time else ()), *self.touched, *(one.name for one in self.tensors)]
+        if not names:
+            raise ValueError(_("{kernel} has no tensor argument").format(kernel=self.launch.kernel))
+        return names[0]
 
     def lines(self, argument: str) -> list[int]:
         """The lines that touch an argument."""

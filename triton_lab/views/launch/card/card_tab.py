@@ -1,4 +1,4 @@
-"""A tab of a launch's card: its row in the table (`launch_plot.TABS`), and the panel that it opens."""
+"""A tab of a launch's card: its row in the table (`launch_tabs.TABS`), and the panel that it opens."""
 
 from __future__ import annotations
 

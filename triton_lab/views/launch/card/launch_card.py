@@ -22,7 +22,7 @@ from triton_lab.views.launch.card.card_parts import KEPT_NUMBERS, kept, opened, 
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel
 from triton_lab.views.launch.card.findings_text import ICONS, about, excerpt_lines, fix_lines
 from triton_lab.views.launch.card.launch_panels import Panels
-from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, SHOWN
+from triton_lab.views.launch.card.launch_tabs import COMPILED_SHOWN, SHOWN
 from triton_lab.views.launch.card.line_annotations import annotated, place
 from triton_lab.views.launch.finding_marks import by_program
 from triton_lab.views.launch.launch_scenes import CardScene, FindingScene, MarkedSource

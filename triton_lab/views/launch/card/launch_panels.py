@@ -6,7 +6,7 @@ from functools import cached_property
 
 from triton_lab.views.launch.card.card_contents import Contents
 from triton_lab.views.launch.card.card_tab import Tab, Tabbed
-from triton_lab.views.launch.card.launch_plot import COMPILED_TABS, TABS
+from triton_lab.views.launch.card.launch_tabs import COMPILED_TABS, TABS
 
 
 class Panels(Contents, Tabbed):

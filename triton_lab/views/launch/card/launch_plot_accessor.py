@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from triton_lab.views.html_page import page
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.card.launch_plot import SHOWN, Pictures
+from triton_lab.views.launch.card.launch_plot import Pictures
+from triton_lab.views.launch.card.launch_tabs import SHOWN
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

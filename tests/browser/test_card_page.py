@@ -19,8 +19,8 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, paint
+from triton_lab.views.launch.card.card_scenes import CardScene
 from triton_lab.views.launch.card.launch_card import SHOWN, Card
-from triton_lab.views.launch.launch_scenes import CardScene
 from triton_lab.views.launch.storage.storage_view import StorageView
 
 Open = Callable[..., Page]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from triton_lab.compiled.compiled_list import labels
 from triton_lab.localization import _
+from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
-from triton_lab.views.launch.launch_scenes import ItemScene
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled

@@ -9,9 +9,9 @@ from triton_lab.compiled.compiled_list import labels
 from triton_lab.views.compiled.resource_table import ResourceTable
 from triton_lab.views.drawing.scene_bounds import Few, Many, Named, Sentence
 from triton_lab.views.launch.card.card_parts import opened, part, shown_first, tabs, there
+from triton_lab.views.launch.card.card_scenes import TabScene
 from triton_lab.views.launch.card.card_tab import Tabbed
 from triton_lab.views.launch.card.launch_tabs import COMPILED_TABS
-from triton_lab.views.launch.launch_scenes import TabScene
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 

@@ -1,4 +1,4 @@
-"""Words that several views write: shapes, slices, steps."""
+"""Words that several views write: shapes, slices, steps, tables."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ def step_names(tensor: Any, wrapped: bool) -> tuple[str, str]:
     """What a step right and a step down mean in storage; "" if there is no such step."""
     right = f"→ {tensor.strides[-1]:+d}" if tensor.strides and tensor.shape[-1] > 1 else ""
     return right, f"↓ {tensor.strides[-2]:+d}" if not wrapped and tensor.shape[-2] > 1 else ""
+
+
+def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table: each column is as wide as its longest word."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def number_text(value: Any) -> str:

@@ -11,8 +11,8 @@ from triton_lab.messages import noun
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText
 from triton_lab.views.drawing.drawing_pieces import WIDTH, lines, paragraphs, spaced, table, wrapped
+from triton_lab.views.launch.card.card_scenes import FindingScene
 from triton_lab.views.launch.card.findings_text import excerpt_lines, fix_lines
-from triton_lab.views.launch.launch_scenes import FindingScene
 from triton_lab.views.missing_picture import attempt
 
 if TYPE_CHECKING:

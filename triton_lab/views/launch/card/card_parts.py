@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from triton_lab.localization import _, translated
+from triton_lab.views.launch.card.card_scenes import ChoiceScene, TabScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Tab, Tabbed, full_name
-from triton_lab.views.launch.launch_scenes import ChoiceScene, TabScene
 from triton_lab.views.missing_picture import attempt, in_words
 from triton_lab.views.scenes import Scene
 

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from triton_lab.localization import _, translated
-from triton_lab.views.launch.launch_scenes import ItemScene
+from triton_lab.views.launch.card.card_scenes import ItemScene
 
 if TYPE_CHECKING:
     from triton_lab.views.drawing.drawing import Drawing

@@ -14,6 +14,7 @@ from triton_lab.views.drawing import style
 
 if TYPE_CHECKING:
     from triton_lab.launch.diagnosis.finding import Finding
+    from triton_lab.views.launch.card.card_scenes import FindingScene
 
 # Severities differ by shape and word, not only by colour.
 ICONS = {"error": "✖", "warning": "▲", "note": "●"}
@@ -31,6 +32,27 @@ _CODE = "margin: 4px 0; overflow-x: auto; white-space: pre"
 def findings_html(findings: Sequence[Finding]) -> str:
     """All findings as HTML, one below the other."""
     return "".join(map(_one, findings)) or "<div>no findings</div>"
+
+
+def finding_scene(one: Finding) -> FindingScene:
+    """A finding in plain words, for the card."""
+    return {
+        "severity": one.severity,
+        "icon": ICONS[one.severity],
+        "line": one.line,
+        "where": one.where,
+        "program": next((int(program) for program in one.programs), None),
+        "message": one.message,
+        "orders": list(one.orders),
+        "hint": one.hint,
+        "fix": None if one.fix is None else [(e.line, e.before, e.after) for e in one.fix.edits],
+        "excerpt": list(one.excerpt),
+        "stopped": one.stopped,
+        "explains": rules()[one.kind].explains,
+        "sort": one.kind,
+        "about": about(one.kind),
+        "page": site_link(one.kind),
+    }
 
 
 def about(kind: str) -> list[str]:

@@ -7,25 +7,21 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from triton_lab.finding_pages import site_link
-from triton_lab.launch.checks.analysis.source_nodes import undeclared
-from triton_lab.launch.checks.rule import rules
-from triton_lab.launch.maps.tensor_storage import memories
 from triton_lab.launch.recording.last_launch import is_last
-from triton_lab.localization import N_, _, all_translated, translated
-from triton_lab.messages import count, launched, noun
-from triton_lab.views.drawing.drawing_text import number_text, time_text
+from triton_lab.localization import _, all_translated
+from triton_lab.messages import count, noun
+from triton_lab.views.drawing.drawing_text import table_lines
 from triton_lab.views.frontend_presence import is_imported, widgets_are_shown
+from triton_lab.views.launch.card.card_head import CardHead
 from triton_lab.views.launch.card.card_parts import KEPT_NUMBERS, kept, opened, part, shown_first, tabs, there
+from triton_lab.views.launch.card.card_scenes import CardScene, FindingScene, MarkedSource
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel
-from triton_lab.views.launch.card.findings_text import ICONS, about, excerpt_lines, fix_lines
-from triton_lab.views.launch.card.launch_panels import Panels
+from triton_lab.views.launch.card.findings_text import excerpt_lines, finding_scene, fix_lines
 from triton_lab.views.launch.card.launch_tabs import COMPILED_SHOWN, SHOWN
-from triton_lab.views.launch.card.line_annotations import annotated, place
+from triton_lab.views.launch.card.line_annotations import annotated, marked_source
 from triton_lab.views.launch.finding_marks import by_program
-from triton_lab.views.launch.launch_scenes import CardScene, FindingScene, MarkedSource
 from triton_lab.views.missing_picture import attempt, in_words
 from triton_lab.views.scene_packing import fitting, is_drawable, size
 from triton_lab.views.scenes import NotedSource, Scene
@@ -40,10 +36,6 @@ ALL_BYTES, PACKED_BYTES = 900_000, 250_000  # if all tabs are saved: in `size`'s
 SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed for its first display, in some milliseconds each
 SAVED_PARTS = 32
 PAGE_BYTES = 2_700_000  # all pictures in a page; script and style bring it close to 3 MB
-UNCHECKED = N_(
-    "The CPU runs kernels of any size. To see whether a GPU has enough registers, shared memory and threads for this "
-    "one, look at kernel.n_regs, kernel.n_spills and kernel.metadata.shared."
-)
 
 
 def saves_all() -> bool:
@@ -57,7 +49,7 @@ def saves_all() -> bool:
 _IMPORT = "import triton_lab as lab\n"
 
 
-class Card(Panels, View):
+class Card(CardHead, View):
     """A launch as one panel. ``show`` names what the static forms draw, in order.
 
     The names are any of `SHOWN`, and for a launch that was compiled of `COMPILED_SHOWN`.
@@ -91,90 +83,13 @@ class Card(Panels, View):
 
     # --- Words ----------------------------------------------------------------------------------------
 
-    def title(self) -> str:
-        launch = self.launch
-        return launched(launch.kernel, launch.grid)
-
-    def facts(self) -> list[str]:
-        """The facts of the launch: target, programs, time."""
-        launch = self.launch
-        where = launch.target.upper() + (f", {device}" if (device := self.device()) else "")
-        facts = [where, count(math.prod(launch.grid), "program")]
-        return [*facts, _("failed")] if launch.error else [*facts, *time_text(launch)]
-
-    def device(self) -> str:
-        """The name of the GPU that ran the launch, "" if it is not known."""
-        time = getattr(self.launch, "time", None)
-        return "" if time is None else str(time.device)
-
-    HEADINGS = ("", N_("Shape"), N_("Stride"), N_("dtype"), N_("Offset"), N_("Storage"))
-
-    def table(self) -> list[tuple[str, ...]]:
-        """One row for each tensor argument, below `HEADINGS`; equal letters mean shared storage."""
-        letters: dict[str, str] = {}
-        for memory in memories(self.tensors):
-            several = len(memory.tensors) > 1
-            for number in memory.tensors:
-                letters[self.tensors[number].name] = memory.letter + (" (shared)" if several else "")
-        rows: list[tuple[str, ...]] = []
-        for argument in self.tensors:
-            shape, strides = str(tuple(argument.shape)), str(tuple(argument.strides))
-            rows.append((argument.name, shape, strides, argument.dtype, str(argument.offset), letters[argument.name]))
-        return rows
-
-    def scalars(self) -> list[str]:
-        """The other arguments: a line of scalars, of constexprs, and of those that Triton made constants itself."""
-        own = _("constant, since Triton specializes on 1 and None")
-        named: dict[str, list[str]] = {_("scalar"): [], "constexpr": [], own: []}
-        plain = undeclared(self.launch)
-        for one in self.launch.arguments:
-            if one.kind in ("scalar", "constexpr"):
-                kind = own if one.name.split("[")[0] in plain else "constexpr"
-                named[_("scalar") if one.kind == "scalar" else kind].append(f"{one.name} = {_value(one.value)}")
-        return [f"{name}: {', '.join(told)}" for name, told in named.items() if told]
-
     def findings(self) -> list[FindingScene]:
         """The findings in plain words: the one that stopped the launch, then errors, then the rest."""
-        return [
-            {
-                "severity": one.severity,
-                "icon": ICONS[one.severity],
-                "line": one.line,
-                "where": one.where,
-                "program": next((int(program) for program in one.programs), None),
-                "message": one.message,
-                "orders": list(one.orders),
-                "hint": one.hint,
-                "fix": None if one.fix is None else [(e.line, e.before, e.after) for e in one.fix.edits],
-                "excerpt": list(one.excerpt),
-                "stopped": one.stopped,
-                "explains": rules()[one.kind].explains,
-                "sort": one.kind,
-                "about": about(one.kind),
-                "page": site_link(one.kind),
-            }
-            for one in self.gravest
-        ]
+        return list(map(finding_scene, self.gravest))
 
     def source(self) -> MarkedSource:
         """The kernel's lines, each with its accesses and its worst finding."""
-        marks: dict[int, list[str]] = {}
-        for access in self.accesses:
-            if access.line is not None and access.kind not in marks.setdefault(access.line, []):
-                marks[access.line].append(access.kind)
-        worst: dict[int, str] = {}
-        for finding in reversed(self.findings()):
-            if finding["line"] is not None:
-                worst[finding["line"]] = finding["severity"]
-        lines = self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
-        first = self.launch.first_line
-        return {
-            "place": place(self.launch.file),
-            "first": first,
-            "lines": [
-                (line, marks.get(number, []), worst.get(number)) for number, line in enumerate(lines, start=first)
-            ],
-        }
+        return marked_source(self.launch, self.accesses, self.gravest)
 
     def annotations(self) -> list[NotedSource]:
         from triton_lab.launch.recording.launch_record import Recorded
@@ -212,10 +127,6 @@ class Card(Panels, View):
         missing = set(self.tabs) - set(there(self))
         missed = [self.panel(tab.name).absent for tab in self.tabs if tab in missing and tab.name in asked]
         return remarks + [why for why in missed if why] + self.troubles
-
-    def unchecked(self) -> str:
-        """What a GPU might still refuse, "" if the launch ran on one; shown while the pointer is on the facts."""
-        return translated(UNCHECKED) if self.launch.target == "cpu" else ""
 
     # --- Pictures -------------------------------------------------------------------------------------
 
@@ -345,14 +256,9 @@ class Card(Panels, View):
 
     def brief(self) -> str:
         """The card in words without its pictures: facts, arguments and findings."""
-        rows = [all_translated(self.HEADINGS), *self.table()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
+        table = table_lines([all_translated(self.HEADINGS), *self.table()])
         lines = [" · ".join([self.title(), *self.facts()])]
-        lines += [
-            "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        lines += [f"  {line}" for line in self.scalars()]
+        lines += [f"  {line}" for line in (*table, *self.scalars())]
         if not self.told():
             lines += [f"  {line}" for line in self.failure().splitlines()]
         for one in self.findings()[: self.MOST_FINDINGS]:
@@ -375,9 +281,3 @@ class Card(Panels, View):
 def _told(panel: Panel) -> list[str]:
     """A panel in words, or the reason why it is empty."""
     return attempt(panel.text, lambda why: [why])
-
-
-def _value(value: Any) -> str:
-    """A scalar argument as text, short."""
-    text = number_text(value) if isinstance(value, float) else str(value)
-    return text if len(text) <= 40 else text[:39] + "…"

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from triton_lab import messages as words
 from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import seconds_text
+from triton_lab.views.drawing.drawing_text import table_lines
 from triton_lab.views.drawing.scene_bounds import Few, Many, Named, Sentence, Whole
+from triton_lab.views.launch.card.card_scenes import CardScene
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.launch_scenes import CardScene
 from triton_lab.views.scenes import NotedSource, Scene
 from triton_lab.views.view import View
 
@@ -107,13 +108,8 @@ class LaunchTable(View):
 
     def lines(self) -> list[str]:
         """Title and table in words, without any card."""
-        rows = [all_translated(self.HEADINGS), *self.table()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
-        lines = [
-            "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return [self.title(), *lines, *(f"  {said}" for said in self.remarks())]
+        table = table_lines([all_translated(self.HEADINGS), *self.table()])
+        return [self.title(), *(f"  {said}" for said in (*table, *self.remarks()))]
 
     def text(self) -> str:
         return "\n".join([*self.lines(), self.card(0).text()])

@@ -1,4 +1,7 @@
-"""Annotations beside a kernel's lines in the editor after a launch: bytes moved, how often a line ran, and findings."""
+"""A kernel's lines with what a launch says about each: on the card, and as annotations in the editor.
+
+Annotations are bytes moved, how often a line ran, and findings.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from triton_lab import messages
 from triton_lab.launch.replay.execution_counts import executed
 from triton_lab.localization import _
 from triton_lab.views.drawing.drawing_text import bytes_text
+from triton_lab.views.launch.card.card_scenes import MarkedSource
 from triton_lab.views.scenes import FindingNote, LineNote, NotedSource, Whereabouts
 
 if TYPE_CHECKING:
@@ -50,6 +54,22 @@ def _from_here(file: str) -> str:
         return folders[-1]
     # Folders farther up belong to the machine, and often contain names of people.
     return "/".join(steps) if steps.count(os.pardir) <= _MOST_UP else folders[-1]
+
+
+def marked_source(launch: Launch, accesses: Sequence[Access], findings: Sequence[Finding]) -> MarkedSource:
+    """The kernel's lines, each with its accesses and the gravest of ``findings``, the first in their order."""
+    marks: dict[int, list[str]] = {}
+    for access in accesses:
+        if access.line is not None and access.kind not in marks.setdefault(access.line, []):
+            marks[access.line].append(access.kind)
+    worst = {one.line: one.severity for one in reversed(findings) if one.line is not None}
+    lines = launch.source.rstrip("\n").split("\n") if launch.source else []
+    first = launch.first_line
+    return {
+        "place": place(launch.file),
+        "first": first,
+        "lines": [(line, marks.get(number, []), worst.get(number)) for number, line in enumerate(lines, start=first)],
+    }
 
 
 def annotated(launch: Launch, accesses: Sequence[Access], findings: Sequence[Finding]) -> list[NotedSource]:

@@ -11,8 +11,8 @@ from triton_lab.compiled.layouts.warp_access import WarpAccess, warp_access
 from triton_lab.interpreter.ops.local_memory import placement_of
 from triton_lab.launch.buffer_access_layouts import BufferAccess, SharedBuffer, shared_buffers
 from triton_lab.localization import _
+from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
-from triton_lab.views.launch.launch_scenes import ItemScene
 from triton_lab.views.layouts.bank_view import BankView
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from triton_lab.launch.membership_classes import distinct
 from triton_lab.localization import N_, _, all_translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
-from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names
+from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names, table_lines
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, Mark, narrow
 from triton_lab.views.drawing.region_labels import MOST, cell_labels
 from triton_lab.views.launch.argument_names import names_in
@@ -233,10 +233,7 @@ class StorageView(View):
         return _("Storage of {tensors}").format(tensors=", ".join(tensor.name for tensor in self.tensors))
 
     def text(self) -> str:
-        rows = [all_translated(self.HEADINGS), *self.table()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
-        lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([*lines, *self.overlaps()])
+        return "\n".join([*table_lines([all_translated(self.HEADINGS), *self.table()]), *self.overlaps()])
 
     def scene(self) -> StorageScene:
         return {

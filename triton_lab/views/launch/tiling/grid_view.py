@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,33 +15,18 @@ from triton_lab.launch.element_index import Ints
 from triton_lab.launch.maps.program_sample import MOST_LANES
 from triton_lab.launch.maps.program_work import Input, Wave, Work, inputs, shared, waves, work
 from triton_lab.launch.maps.stopping_points import StoppingPoints, stopped
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import _, translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
-from triton_lab.views.drawing.cell_scenes import Buffer, Cells, Key, Marked
-from triton_lab.views.drawing.drawing_text import bytes_text, panel_names
+from triton_lab.views.drawing.drawing_text import panel_names
 from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
-from triton_lab.views.drawing.scene_bounds import (
-    Few,
-    GridShape,
-    Levels,
-    Many,
-    Name,
-    Named,
-    Number,
-    Palette,
-    Positive,
-    Product,
-    Runs,
-    Sentence,
-    Whole,
-)
 from triton_lab.views.launch.accesses.accesses_view import Accesses
 from triton_lab.views.launch.accesses.heat_layer import FIXED, HeatLayer, layer_of
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.finding_marks import of_programs
-from triton_lab.views.launch.launch_scenes import AccessesScene
+from triton_lab.views.launch.tiling.grid_scenes import GridScene, TargetScene
+from triton_lab.views.launch.tiling.grid_words import SAYS, wave_words, work_words
 from triton_lab.views.launch.tiling.program_scale import program_scale
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
@@ -51,18 +36,8 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.drawing import Drawing
 
 LAYERS = ("order", "wave", "lanes", "bytes", "iterations", "shared")
-SAYS = {
-    "order": N_("the order in which programs start"),
-    "wave": N_("which programs run together"),
-    "lanes": N_("how many lanes of each program are active"),
-    "bytes": N_("how many bytes each program loads and stores"),
-    "iterations": N_("how many iterations each program runs"),
-    "shared": N_("how many bytes of input each program shares with the selected one"),
-}
 SMS = 132  # of an H100
 ROOM = (360.0, 320.0)
-MOST_WAVES = 6  # waves that are described in words
-MOST_PROGRAMS = 1 << 18  # of a saved picture: each has a colour, and a place in each input
 FEW = len(style.PROGRAM_COLOURS)  # programs that have a colour each
 # The looks of the live picture's levels from the first number on: the ramp's, then those of a few programs.
 LEVEL_LOOKS = [
@@ -72,68 +47,6 @@ LEVEL_LOOKS = [
         *range(style.PROGRAM, style.PROGRAM + FEW),
     )
 ]
-
-
-class TargetScene(TypedDict):
-    """The argument beside the grid. ``first``: a program of each class of the accesses, + 1."""
-
-    accesses: AccessesScene
-    first: Buffer
-
-
-class GridRamp(TypedDict):
-    """The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs.
-
-    It also has the legend and the ticks of programs.
-    """
-
-    styles: Buffer
-    start: Palette
-    levels: Levels
-    programs: Few[Key]
-    name: Name
-    ticks: Few[tuple[Number, Name]]
-
-
-class InputScene(TypedDict):
-    """Which programs read which parts of an argument, and how many bytes each part has."""
-
-    name: Sentence
-    nbytes: Buffer
-    starts: Annotated[Buffer, Runs("items")]
-    items: Buffer
-
-
-class StopScene(TypedDict):
-    """The place of each program when the launch was stopped, as an index into ``says``, whose first entry is empty."""
-
-    states: Buffer
-    says: Many[Sentence]
-
-
-class _Grid(TypedDict):
-    kind: Literal["grid"]
-    kernel: Sentence
-    says: Named[Sentence]
-    grid: Annotated[GridShape, Product(MOST_PROGRAMS)]  # a number for each program
-    program: Whole | None
-    layer: Sentence
-    sms: Positive
-    heatmap: Cells
-    ramp: GridRamp
-    numbers: Named[Buffer]
-    masked: Buffer
-    loaded: Buffer
-    stored: Buffer
-    inputs: Few[InputScene]
-    target: TargetScene | None
-
-
-class GridScene(_Grid, total=False):
-    """The grid. ``stopped``: where programs stopped, if the launch did; ``marks``: the programs of findings."""
-
-    stopped: StopScene
-    marks: Few[Marked]
 
 
 class GridView(View):
@@ -283,11 +196,8 @@ class GridView(View):
         found = [self._heatmap(self.layer(self.by))]
         layer = self.target_layer(self.by)
         if self.target is not None and layer is not None:
-            found.append(
-                self.target.heatmap_of(
-                    layer, _("{subject}: the program that touches it first").format(subject=self.target.subject())
-                )
-            )
+            title = _("{subject}: the program that touches it first").format(subject=self.target.subject())
+            found.append(self.target.heatmap_of(layer, title))
         return found
 
     def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
@@ -308,31 +218,10 @@ class GridView(View):
             return _("{lines}\n{a_grid} has no programs").format(
                 lines=lines[0], a_grid=messages.a_grid(self.launch.grid)
             )
-        busy = _spread(self.work.lanes, "lane"), _spread(self.work.iterations, "iteration")
-        lines.append("; ".join([messages.count(self.programs, "program"), *busy]))
-        if self.stopped is not None:  # the counts cover the work done until then
-            lines[1:] = ["; ".join(self.stopped.text()) or lines[1]]
-            if not self.work.lanes.any():
-                return "\n".join(lines)
-            lines.append(_("before that: {what}").format(what="; ".join(busy)))
-        for number, wave in enumerate(self.waves[:MOST_WAVES]):
-            once = wave.loaded / wave.distinct if wave.distinct else 0
-            lines.append(
-                _(
-                    "wave {number}: {program_range} {verb} {bytes_text}, {bytes_text_2} of them different ({time} each)"
-                ).format(
-                    number=number,
-                    program_range=messages.program_range(wave.first, wave.last, self.launch.grid),
-                    verb=messages.noun(wave.last - wave.first + 1, "loads", "load"),
-                    bytes_text=bytes_text(wave.loaded),
-                    bytes_text_2=bytes_text(wave.distinct),
-                    time=messages.rounded(once, "time"),
-                )
-            )
-        if len(self.waves) > MOST_WAVES:
-            more = messages.count(len(self.waves) - MOST_WAVES, "more wave")
-            lines.append(_("{waves} of {programs}").format(waves=more, programs=self.sms))
-        return "\n".join(lines)
+        lines += work_words(self.work, self.stopped)
+        if self.stopped is not None and not self.work.lanes.any():
+            return "\n".join(lines)
+        return "\n".join([*lines, *wave_words(self.waves, self.sms, self.launch.grid)])
 
     def pieces(self) -> list[Drawing]:
         """The heatmaps side by side under their title."""
@@ -340,11 +229,8 @@ class GridView(View):
 
         emphasis: list[npt.NDArray[np.uint8] | None] = [None] * len(self.heatmaps)
         if self.program is not None:
-            emphasis = [self.emphasis(self.program), self._on_target(self.program)][: len(self.heatmaps)]
+            emphasis = [one.emphasis(self.program) for one in (self, self.target) if one is not None]
         return [title(self.title()), one_row(self.heatmaps, 28, emphasis)]
-
-    def _on_target(self, program: int) -> npt.NDArray[np.uint8] | None:
-        return None if self.target is None else self.target.emphasis(program)
 
     def scene(self) -> GridScene:
         done = self.work
@@ -390,16 +276,6 @@ class GridView(View):
         if self.stopped is not None:
             scene["stopped"] = {"states": buffer(self.stopped.states), "says": self.stopped.says}
         return scene
-
-
-def _spread(numbers: Ints, unit: str) -> str:
-    """The spread of numbers in words: ``4 to 9 iterations (the maximum is 1.3 times the mean)``."""
-    low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
-    if low == high:
-        return _("{count} each").format(count=messages.count(high, unit))
-    return _("{span} (the maximum is {time} the mean)").format(
-        span=messages.span(low, high, unit), time=messages.rounded(high / numbers.mean(), "time")
-    )
 
 
 class GridPanel(Panel):

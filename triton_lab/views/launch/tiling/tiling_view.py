@@ -24,14 +24,11 @@ from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, Mark, buffer, 
 from triton_lab.views.drawing.picture_window import Window, asked
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.region_labels import crowded, labels
+from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.finding_marks import ghost, marks
 from triton_lab.views.launch.last_values import last_values
-from triton_lab.views.launch.launch_scenes import (
-    ItemScene,
-    LastValues,
-    TilingScene,
-)
+from triton_lab.views.launch.launch_scenes import LastValues, TilingScene
 from triton_lab.views.launch.stray_lanes import astray
 from triton_lab.views.launch.tiling.program_scale import program_scale
 from triton_lab.views.launch.tiling.tiled_cells import (

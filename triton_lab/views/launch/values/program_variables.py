@@ -13,8 +13,8 @@ from triton_lab.localization import _
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
 from triton_lab.views.launch.accesses.access_values import TouchedValues
+from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, full_name, item, unknown
-from triton_lab.views.launch.launch_scenes import ItemScene
 from triton_lab.views.launch.values.steps_view import Steps
 from triton_lab.views.launch.values.variable_view import VariableView
 from triton_lab.views.scenes import Scene

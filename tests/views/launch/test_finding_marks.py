@@ -20,7 +20,8 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.drawing.raster import paint
 from triton_lab.views.launch.card.launch_card import Card
-from triton_lab.views.launch.tiling.tiling_view import GHOST, OUTSIDE, Tiling
+from triton_lab.views.launch.tiling.tiling_layer import GHOST, OUTSIDE
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 
 
 @triton.jit

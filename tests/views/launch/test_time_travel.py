@@ -16,7 +16,7 @@ from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.value_picture import summary
 from triton_lab.views.launch.accesses.iteration_marks import STORED
-from triton_lab.views.launch.tiling.tiling_view import UNTOUCHED
+from triton_lab.views.launch.tiling.tiling_layer import UNTOUCHED
 
 
 @triton.jit

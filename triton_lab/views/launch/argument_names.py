@@ -1,10 +1,16 @@
-"""The user's own names for the objects passed to a view."""
+"""Names of arguments: the user's own for the objects passed to a view, and the tensor that a name means."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.localization import _
+
+if TYPE_CHECKING:
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.launch import Launch
 
 
 def names_in(frame: FrameType | None, objects: Sequence[Any], otherwise: str) -> list[str]:
@@ -18,3 +24,16 @@ def names_in(frame: FrameType | None, objects: Sequence[Any], otherwise: str) ->
         held = (name for scope in scopes for name, value in list(scope.items()) if value is wanted and name[:1] != "_")
         names.append(next(held, f"{otherwise} {number}" if len(objects) > 1 else otherwise))
     return names
+
+
+def tensor_argument(launch: Launch, name: str) -> Argument:
+    """The tensor argument of that name; if there is none, the error lists those that exist."""
+    tensors = {argument.name: argument for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
+    if name not in tensors:
+        there = ", ".join(tensors) or _("none")
+        raise ValueError(
+            _("{kernel} has no tensor argument {name}; tensor arguments: {there}").format(
+                kernel=launch.kernel, name=repr(name), there=there
+            )
+        )
+    return tensors[name]

@@ -10,7 +10,7 @@ from triton_lab.launch.maps.heat import BY
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL, paint
 from triton_lab.views.launch.accesses.accesses_view import Accesses
-from triton_lab.views.launch.tiling.tiling_view import MASKED, UNTOUCHED
+from triton_lab.views.launch.tiling.tiling_layer import MASKED, UNTOUCHED
 
 X = FakeArgument("x_ptr", (10, 12), (1, 16), offset=5)
 

@@ -18,7 +18,8 @@ from tests.wordings import Wording
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import MARGIN
 from triton_lab.views.drawing.heatmap_drawing import LEFT, TOP
-from triton_lab.views.launch.tiling.tiling_view import MASKED, OUTSIDE, UNTOUCHED, Tiling
+from triton_lab.views.launch.tiling.tiling_layer import MASKED, OUTSIDE, UNTOUCHED
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 from triton_lab.views.notebook_output import SCENE
 
 PALETTE = style.palette()

@@ -26,12 +26,13 @@ from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
 from triton_lab.views.drawing.picture_window import Window, asked
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.launch.accesses.heat_layer import HeatLayer, layer_of
+from triton_lab.views.launch.argument_names import tensor_argument
 from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.finding_marks import marks
 from triton_lab.views.launch.last_values import last_values
 from triton_lab.views.launch.launch_scenes import AccessesScene, LastValues
-from triton_lab.views.launch.tiling.tiling_view import TilingPanel, tensor_argument
+from triton_lab.views.launch.tiling.tiling_view import TilingPanel
 from triton_lab.views.launch.zoom_windows import finer_scene, in_window
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View

@@ -20,7 +20,7 @@ from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
 from triton_lab.views.drawing.region_labels import cell_labels, crowded, labels, run_labels
 from triton_lab.views.launch.launch_scenes import LayerScene
 from triton_lab.views.launch.tiling.program_scale import program_scale
-from triton_lab.views.launch.tiling.tiling_view import MASKED, OUTSIDE, UNTOUCHED
+from triton_lab.views.launch.tiling.tiling_layer import MASKED, OUTSIDE, UNTOUCHED
 
 FEW = 6  # so many distinct numbers get a swatch each instead of a colour bar
 NAMES = {

@@ -16,7 +16,7 @@ from triton_lab.views.drawing.drawing_text import panel_names
 from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
 from triton_lab.views.drawing.picture_window import asked
 from triton_lab.views.launch.launch_scenes import MarkedScene, WindowScene
-from triton_lab.views.launch.tiling.tiling_view import UNTOUCHED
+from triton_lab.views.launch.tiling.tiling_layer import UNTOUCHED
 from triton_lab.views.launch.zoom_windows import finer_scene
 
 if TYPE_CHECKING:

@@ -24,12 +24,13 @@ from triton_lab.views.drawing.picture_window import Window, asked
 from triton_lab.views.drawing.region_labels import labels
 from triton_lab.views.drawing.scene_bounds import GridShape, Many, Most, Sentence, Whole
 from triton_lab.views.drawing.value_cells import value_heatmap
+from triton_lab.views.launch.argument_names import tensor_argument
 from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.last_values import event_values, held
 from triton_lab.views.launch.launch_scenes import Finer, LastValues
 from triton_lab.views.launch.tiling.program_scale import program_scale
-from triton_lab.views.launch.tiling.tiling_view import TilingPanel, tensor_argument
+from triton_lab.views.launch.tiling.tiling_view import TilingPanel
 from triton_lab.views.launch.zoom_windows import finer_scene
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View

@@ -111,8 +111,8 @@ class Pictures:
         >>> launch.plot.storage("x_ptr", "out_ptr").title()
         'Storage of x_ptr, out_ptr'
         """
+        from triton_lab.views.launch.argument_names import tensor_argument
         from triton_lab.views.launch.storage.storage_view import StorageView
-        from triton_lab.views.launch.tiling.tiling_view import tensor_argument
 
         chosen = [tensor_argument(self._launch, name) for name in arguments]
         return StorageView(

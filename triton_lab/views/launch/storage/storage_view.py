@@ -38,12 +38,11 @@ from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names, table_lines
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, Mark, narrow
 from triton_lab.views.drawing.region_labels import MOST, cell_labels
-from triton_lab.views.launch.argument_names import names_in
+from triton_lab.views.launch.argument_names import names_in, tensor_argument
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.finding_marks import outline
 from triton_lab.views.launch.launch_scenes import StorageHeatmap, StorageScene, TouchedScene, WindowScene
 from triton_lab.views.launch.storage.storage_styles import BARE, grid_styles, look, plain, strip_styles, told_apart
-from triton_lab.views.launch.tiling.tiling_view import tensor_argument
 from triton_lab.views.launch.zoom_windows import finer_scene
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.maps.tiling import TilingAccesses
+from triton_lab.launch.maps.program_sample import reaching
+from triton_lab.launch.maps.tiling import TilingAccesses, touches
 from triton_lab.views.drawing.cell_layout import CellLayout
 from triton_lab.views.drawing.heatmap import narrow
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.argument import Argument
 
 Ints = npt.NDArray[np.int64]
 
@@ -82,3 +88,29 @@ class TiledCells:
         kept = np.flatnonzero(present)
         class_of, states = np.append(0, kept // STATES), np.append(OUTSIDE_STATE, kept % STATES)
         return cls(found, shown, narrow(numbers), class_of, states)
+
+
+def nearby(
+    found: TilingAccesses, argument: Argument, accesses: Sequence[Access], positions: Ints, most: int | None
+) -> tuple[TilingAccesses, Ints]:
+    """The accesses to these positions, and the index of each position in them.
+
+    The answer is exact: if the picture shows only some programs, all programs that reach these positions are looked
+    at.
+    """
+    there = positions >= 0
+    if found.shown is None or not there.any():
+        return found, positions
+    index = [
+        at - first for at, first in zip(np.unravel_index(positions[there], found.drawn), found.origin, strict=True)
+    ]
+    if any((at < 0).any() or (at >= size).any() for at, size in zip(index, argument.shape, strict=True)):
+        return found, positions
+    reach = sum(at * stride for at, stride in zip(index, argument.strides, strict=True)) * argument.itemsize
+    low, high = int(np.min(reach)) + argument.address, int(np.max(reach)) + argument.address + argument.itemsize
+    near = touches(argument, reaching(accesses, low, high), found.programs, most)
+    if near.shown is not None:
+        return found, positions
+    place = np.full(len(positions), -1)
+    place[there] = np.ravel_multi_index([at + first for at, first in zip(index, near.origin, strict=True)], near.drawn)
+    return near, place

@@ -23,11 +23,11 @@ from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
 from triton_lab.views.drawing.picture_window import asked
 from triton_lab.views.launch.accesses.accesses_view import access_words
 from triton_lab.views.launch.accesses.iteration_marks import LOOKS, ROOM, STORED_HERE, Marked
+from triton_lab.views.launch.argument_names import tensor_argument
 from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.last_values import last_values
 from triton_lab.views.launch.launch_scenes import LoadedScene, OriginScene, OriginsScene, StoredScene
-from triton_lab.views.launch.tiling.tiling_view import tensor_argument
 from triton_lab.views.launch.values.steps_view import StepsPanel
 from triton_lab.views.missing_picture import attempt
 from triton_lab.views.scenes import Scene

@@ -72,7 +72,7 @@ def test_an_output_that_is_turned_round_is_painted_so() -> None:
 def test_time_runs_down_and_elements_to_the_right() -> None:
     """Three accesses of six programs at once: lanes 0 to 7, 8 to 15, 16 to 19 of each row of 20."""
     found = read(sums().plot.timeline("x_ptr"))
-    right = sums().plot.timeline("x_ptr").layout.right
+    right = sums().plot.timeline("x_ptr").cells.layout.right
     seen: dict[int | None, set[Colour]] = {}
     for step in range(3):
         for first in range(0, 120, right):

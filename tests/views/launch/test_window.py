@@ -275,13 +275,13 @@ def test_a_window_of_origins_has_the_elements_that_were_stored_and_loaded() -> N
 @settings(max_examples=15, deadline=None)
 def test_a_window_of_a_timeline_has_each_access_and_element_apart(data: st.DataObject) -> None:
     whole = TimelineView(plane(), "out_ptr")
-    fine = whole.layout.fine
+    fine = whole.cells.layout.fine
     row, column = data.draw(st.integers(0, fine.rows - 1)), data.draw(st.integers(0, fine.columns - 1))
     rows = data.draw(st.integers(1, min(20, fine.rows - row)))
     columns = data.draw(st.integers(1, min(500, fine.columns - column)))
-    shown = whole.through(Window(0, row, column, rows, columns))
+    shown = whole.through(Window(0, row, column, rows, columns)).cells
     expected = np.zeros((rows, columns), np.int64)
-    for number, (_, event) in enumerate(whole.events[row : row + rows]):
+    for number, (_, event) in enumerate(whole.cells.events[row : row + rows]):
         at = (event.addresses()[event.active()] - whole.argument.address) // whole.argument.itemsize
         for element in at[(at >= column) & (at < column + columns)].tolist():
             expected[number, element - column] += 1

@@ -17,7 +17,8 @@ from tests.wordings import Wording
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.accesses.timeline_view import COLUMNS, ROWS, TimelineView, bin_width
+from triton_lab.views.launch.accesses.timeline_cells import COLUMNS, ROWS, bin_width
+from triton_lab.views.launch.accesses.timeline_view import TimelineView
 
 
 @triton.jit
@@ -53,13 +54,13 @@ def brute(steps: int, n: int, programs: list[int], right: int) -> np.ndarray:
 def test_each_cell_counts_the_lanes_of_its_time_and_elements(steps: int, n: int, program: int | None) -> None:
     view = TimelineView(launch(steps, n), "x_ptr", program)
     programs = [0, 1, 2] if program is None else [program]
-    assert view.counts.tolist() == brute(steps, n, programs, view.layout.right).tolist()
+    assert view.cells.counts.tolist() == brute(steps, n, programs, view.cells.layout.right).tolist()
 
 
 @pytest.mark.parametrize("n", [5, 96, 97, 1000])
 def test_columns_part_the_elements_without_gaps(n: int) -> None:
     view = TimelineView(launch(2, n), "x_ptr")
-    bounds = [view.column(number) for number in range(view.layout.columns)]
+    bounds = [view.cells.column(number) for number in range(view.cells.layout.columns)]
     assert [element for low, high in bounds for element in range(low, high + 1)] == list(range(n))
     assert len(bounds) <= COLUMNS
 
@@ -84,10 +85,10 @@ def test_no_column_has_elements_of_two_blocks(n: int) -> None:
     with lab.record() as launches:
         sweep_kernel[(n // 320 + 1,)](torch.ones(n), torch.zeros(n // 320 + 1), n, STEPS=5, BLOCK=64)
     view = TimelineView(launches[0], "x_ptr")
-    assert view.layout.binned and view.layout.columns <= COLUMNS
-    first, last = view.owners
+    assert view.cells.layout.binned and view.cells.layout.columns <= COLUMNS
+    first, last = view.cells.owners
     assert (first == last).all(), "each element belongs to one program"
-    assert all(view.column(k)[0] // 64 == view.column(k)[1] // 64 for k in range(view.layout.columns))
+    assert all(view.cells.column(k)[0] // 64 == view.cells.column(k)[1] // 64 for k in range(view.cells.layout.columns))
 
 
 def test_the_words_have_the_elements_of_the_accesses_and_not_of_the_columns() -> None:
@@ -97,7 +98,7 @@ def test_the_words_have_the_elements_of_the_accesses_and_not_of_the_columns() ->
     view = TimelineView(launches[0], "x_ptr", 0)
     spans = [re.findall(r"\d+", line.split(": ")[1]) for line in view.text().splitlines()[1:]]
     assert spans == [["32", str(32 * step), str(32 * step + 31)] for step in range(4)]
-    assert view.layout.right > 1
+    assert view.cells.layout.right > 1
 
 
 def test_it_is_told_in_words() -> None:
@@ -109,7 +110,7 @@ def test_it_is_told_in_words() -> None:
         f"access 0 (load, line {line}): 8 lanes, elements 16 to 23",
         f"access 1 (load, line {line}): 8 lanes, elements 24 to 31",
     ]
-    assert str(TimelineView(launch(96, 48), "x_ptr").moments[1]) == f"accesses 2 to 3 (load, line {line})"
+    assert str(TimelineView(launch(96, 48), "x_ptr").cells.moments[1]) == f"accesses 2 to 3 (load, line {line})"
 
 
 @pytest.mark.parametrize("name", ["x_ptr", "out_ptr"])
@@ -118,8 +119,8 @@ def test_every_form(name: str) -> None:
     data, _ = view._repr_mimebundle_()
     assert data["image/png"].startswith(b"\x89PNG")
     scene = view.scene()
-    assert (len(scene["moments"]), len(scene["columns"])) == view.counts.shape
-    assert len(scene["counts"]["bytes"]) == 4 * view.counts.size
+    assert (len(scene["moments"]), len(scene["columns"])) == view.cells.counts.shape
+    assert len(scene["counts"]["bytes"]) == 4 * view.cells.counts.size
 
 
 @triton.jit
@@ -135,15 +136,15 @@ def test_each_cell_has_the_first_and_the_last_of_its_programs(n: int) -> None:
     with lab.record() as launches:
         strided_kernel[(n // 4,)](torch.ones(n), n, BLOCK=8)
     view = launches[0].plot.timeline()
-    first, last = view.owners
-    right = view.layout.right
+    first, last = view.cells.owners
+    right = view.cells.layout.right
     expected: dict[tuple[int, int], list[int]] = {}
     for program in range(n // 4):
         for step in range(3):
             for lane in range(8):
                 at = program * 4 + step * 7 + lane
                 if at < n:
-                    expected.setdefault((step // view.layout.down, at // right), []).append(program)
+                    expected.setdefault((step // view.cells.layout.down, at // right), []).append(program)
     for row in range(first.shape[0]):
         for column in range(first.shape[1]):
             whose = expected.get((row, column), [-1])
@@ -220,15 +221,15 @@ def test_patterns_tell_kinds_of_accesses_apart(programs: int) -> None:
         changing_kernel[(programs,)](torch.ones(72), BLOCK=8)
     view = TimelineView(launches[0], "x_ptr")
     found = view.heatmap
-    assert [moment.kinds for moment in view.moments] == [("load",), ("store",), ("atomic",)] * 3
-    looks = found.styles[found.cells].reshape(*view.counts.shape, 4)
+    assert [moment.kinds for moment in view.cells.moments] == [("load",), ("store",), ("atomic",)] * 3
+    looks = found.styles[found.cells].reshape(*view.cells.counts.shape, 4)
     for row in range(9):
-        touched = view.counts[row] > 0
+        touched = view.cells.counts[row] > 0
         assert set(looks[row, touched, 3]) == {(style.PLAIN, style.HATCH, style.DOTS)[row % 3]}
         assert set(looks[row, ~touched, 3]) <= {style.PLAIN} and touched.sum() == programs * 8
     assert [key.style[3] for key in found.legend][-3:] == [style.PLAIN, style.HATCH, style.DOTS]
     groups = found.groups
-    assert groups is not None and set(groups[found.cells].reshape(view.counts.shape)[2].tolist()) == {0, 2}
+    assert groups is not None and set(groups[found.cells].reshape(view.cells.counts.shape)[2].tolist()) == {0, 2}
 
 
 def test_no_label_lies_across_the_border_of_two_kinds() -> None:
@@ -237,7 +238,7 @@ def test_no_label_lies_across_the_border_of_two_kinds() -> None:
     view = TimelineView(launches[0], "x_ptr")
     found = view.heatmap
     assert found.groups is not None
-    groups = found.groups[found.cells].reshape(view.counts.shape)
+    groups = found.groups[found.cells].reshape(view.cells.counts.shape)
     assert sorted(one.text for one in found.labels) == ["0", "0", "1", "1", "2", "2"]
     for one in found.labels:
         assert len(set(groups[one.row : one.row + one.rows, one.column].tolist())) == 1
@@ -261,17 +262,17 @@ def test_values_are_those_at_the_time_of_each_access(program: int | None) -> Non
     with lab.record() as launches:
         doubling_kernel[(3,)](x.clone(), 20, STEPS=3, BLOCK=8)
     view = TimelineView(launches[0], "x_ptr", program)
-    assert len(view.events) == 6
-    values = view.values
+    assert len(view.cells.events) == 6
+    values = view.cells.values
     assert values is not None
-    for row, (access, _event) in enumerate(view.events):
+    for row, (access, _event) in enumerate(view.cells.events):
         scale = 2 ** (row // 2 + (access.kind == "store"))
-        assert values[row].tolist() == np.where(view.counts[row] > 0, scale * x.numpy(), 0).tolist()
+        assert values[row].tolist() == np.where(view.cells.counts[row] > 0, scale * x.numpy(), 0).tolist()
     assert "values" in view.scene()
 
 
 def test_there_are_no_values_where_a_cell_stands_for_several_elements_or_atomics_are() -> None:
     view = TimelineView(launch(3, 200), "x_ptr")
-    assert view.layout.binned and view.values is None
+    assert view.cells.layout.binned and view.cells.values is None
     assert "values" not in view.scene()
-    assert TimelineView(launch(3, 20), "x_ptr").values is not None
+    assert TimelineView(launch(3, 20), "x_ptr").cells.values is not None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
@@ -12,11 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import messages
-from triton_lab.launch.access import elements_at
-from triton_lab.launch.recording.access_event import AccessEvent
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import _, translated
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.cell_layout import CellLayout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.drawing_text import shape_text
 from triton_lab.views.drawing.heatmap import Heatmap, Key, buffer, narrow
@@ -24,10 +20,11 @@ from triton_lab.views.drawing.picture_window import Window, asked
 from triton_lab.views.drawing.region_labels import labels
 from triton_lab.views.drawing.scene_bounds import GridShape, Many, Most, Sentence, Whole
 from triton_lab.views.drawing.value_cells import value_heatmap
+from triton_lab.views.launch.accesses.timeline_cells import KINDS, TimelineCells
 from triton_lab.views.launch.argument_names import tensor_argument
 from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
-from triton_lab.views.launch.last_values import event_values, held
+from triton_lab.views.launch.last_values import held
 from triton_lab.views.launch.launch_scenes import Finer, LastValues
 from triton_lab.views.launch.tiling.program_scale import program_scale
 from triton_lab.views.launch.tiling.tiling_view import TilingPanel
@@ -36,22 +33,11 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.drawing import Drawing
 
-_MOST_LANES = 1 << 22  # of all access events, whose borders are looked at
-ROWS, COLUMNS = 48, 96  # at most; beyond that, a row stands for several accesses, a column for several elements
 ROOM = (720.0, 420.0)
-# The kinds of accesses, each with its pattern and its words; a cell shows the last of those in it.
-KINDS = (
-    ("load", style.PLAIN, N_("plain: loaded")),
-    ("store", style.HATCH, N_("hatched: stored to")),
-    ("atomic", style.DOTS, N_("dotted: changed by atomics")),
-)
-
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 class _Timeline(TypedDict):
@@ -78,22 +64,6 @@ class TimelineScene(_Timeline, Finer, LastValues, total=False):
     owners: Annotated[list[Buffer], Most(2, least=2)]
 
 
-@dataclass(frozen=True)
-class TimelineRow:
-    """The accesses that share a row: the first and the last of them, counted from 0, with their lines and kinds."""
-
-    first: int
-    last: int
-    lines: tuple[int, ...]
-    kinds: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """The row in words: ``accesses 4 to 7 (load, line 12)``."""
-        count = messages.numbered(self.first, self.last, "access", "accesses")
-        lines = [f"{messages.noun(len(self.lines), 'line')} {', '.join(map(str, self.lines))}"] if self.lines else []
-        return f"{count} ({', '.join([*self.kinds, *lines])})"
-
-
 class TimelineView(View):
     """All accesses of a launch to the argument ``name``, in the order in which they happened here.
 
@@ -109,166 +79,20 @@ class TimelineView(View):
         self.launch, self.program, self.room = launch, program, room
         self.argument = tensor_argument(launch, name)
         self.finer = f"timeline/{name}"  # the name of its windows
-        self.window: Window | None = None
+        self.cells = TimelineCells(launch, self.argument, program)
 
     @property
     def has_parts(self) -> bool:
-        return bool(self.events) and self.layout.binned
+        return bool(self.cells.events) and self.cells.layout.binned
 
     def part(self, name: str) -> TimelineScene:
-        return self.through(asked(name, self.finer, self.layout)).scene()
+        return self.through(asked(name, self.finer, self.cells.layout)).scene()
 
     def through(self, window: Window) -> TimelineView:
         """A window of single accesses and elements, in the same colours."""
         other = TimelineView(self.launch, self.argument.name, self.program, self.room)
-        other.__dict__["events"] = self.events[window.row : window.row + window.rows]
-        other.__dict__["layout"] = window.layout
-        other.__dict__["most"], other.__dict__["mixed"] = self.most, self.mixed
-        other.window = window
+        other.cells = self.cells.through(window)
         return other
-
-    @cached_property
-    def events(self) -> list[tuple[Access, AccessEvent]]:
-        """The access events, in the order in which they happened."""
-        found = [
-            (access, event)
-            for access in self.launch.done
-            if access.argument == self.argument.name
-            for event in access.events
-            if self.program is None or self.program in event.programs
-        ]
-        return sorted(found, key=lambda each: each[1].order)
-
-    @property
-    def elements(self) -> int:
-        """The number of the argument's elements."""
-        return int(np.prod(self.argument.shape))
-
-    @cached_property
-    def layout(self) -> CellLayout:
-        """The layout: a cell stands for ``down`` accesses by ``right`` elements."""
-        count, elements = len(self.events), self.elements
-        down = max(1, math.ceil(count / ROWS))
-        right = 1 if elements <= COLUMNS else bin_width(elements, self._borders())
-        rows, columns = math.ceil(count / down), math.ceil(elements / right)
-        return CellLayout((count, elements), (0, 0), 1, 1, rows, columns, down, right)
-
-    def _borders(self) -> Ints:
-        """The elements at which the lanes of some program begin, in an access event, or behind which they end.
-
-        Of very many lanes they are not looked at: columns of a power of two are as good then.
-        """
-        if sum(event.lanes for _access, event in self.events) > _MOST_LANES:
-            return np.ones(1, np.int64)
-        found = [np.zeros(0, np.int64)]
-        for _access, event in self.events:
-            on, element = self._touched(event)
-            whose = np.broadcast_to(self._programs(event), on.shape)[on]
-            order = np.lexsort((element, whose))
-            element, whose = element[order], whose[order]
-            apart = (np.diff(element) > 1) | (np.diff(whose) != 0)
-            begin, end = element[1:][apart], element[:-1][apart] + 1
-            found.append(np.unique(np.concatenate([element[:1], begin, end, element[-1:] + 1])))
-        return np.unique(np.concatenate(found))
-
-    @cached_property
-    def moments(self) -> list[TimelineRow]:
-        """The accesses of each row."""
-        made = []
-        before = self.window.row if self.window else 0
-        for start in range(0, len(self.events), self.layout.down):
-            events = self.events[start : start + self.layout.down]
-            first = before + start
-            there = [access for access, _unused in events]
-            lines = sorted({access.line for access in there if access.line is not None})
-            kinds = tuple(dict.fromkeys(access.kind for access in there))
-            made.append(TimelineRow(first, first + len(events) - 1, tuple(lines), kinds))
-        return made
-
-    @cached_property
-    def counts(self) -> Ints:
-        """The number of lanes (rows, columns) that touched a column's elements in a row's time."""
-        found = np.zeros((self.layout.rows, self.layout.columns), np.int64)
-        for row, column, _program, _kind in self._touches():
-            found[row] += np.bincount(column, minlength=self.layout.columns)
-        return found
-
-    @cached_property
-    def owners(self) -> tuple[Ints, Ints]:
-        """The first and the last program (rows, columns) that touched a column's elements in a row's time; -1: none."""
-        first = np.full((self.layout.rows, self.layout.columns), self.launch.programs)
-        last = np.full_like(first, -1)
-        for row, column, program, _kind in self._touches():
-            np.minimum.at(first[row], column, program)
-            np.maximum.at(last[row], column, program)
-        return np.where(last < 0, -1, first), last
-
-    @cached_property
-    def kinds(self) -> Ints:
-        """The kind (rows, columns) of accesses to a column's elements in a row's time, as in `KINDS`; -1 for none."""
-        found = np.full((self.layout.rows, self.layout.columns), -1)
-        for row, column, _program, kind in self._touches():
-            np.maximum.at(found[row], column, kind)
-        return found
-
-    @cached_property
-    def mixed(self) -> bool:
-        """Whether there are accesses of several kinds, which patterns tell apart."""
-        return len({access.kind for access, _unused in self.events}) > 1
-
-    @property
-    def values(self) -> npt.NDArray[np.float64] | None:
-        """What the accesses load or store (rows, columns); None if a cell stands for several, or it is not known."""
-        known = {} if self.layout.binned else event_values(self.launch, self.argument)
-        if not known:
-            return None
-        found = np.zeros((self.layout.rows, self.layout.columns))
-        for row, (_access, event) in enumerate(self.events):
-            on, column = self._lanes(event)
-            found[row, column] = np.broadcast_to(known[event], on.shape)[on]
-        return found
-
-    def _touches(self) -> Iterator[tuple[int, Ints, Ints, int]]:
-        """For each access event its row, for its lanes the column of the element and the program, and its kind."""
-        ranks = {name: rank for rank, (name, *_unused) in enumerate(KINDS)}
-        for number, (access, event) in enumerate(self.events):
-            on, column = self._lanes(event)
-            whose = np.broadcast_to(self._programs(event), on.shape)[on]
-            yield number // self.layout.down, column, whose, ranks[access.kind]
-
-    @staticmethod
-    def _programs(event: AccessEvent) -> Ints:
-        """The programs of an event, to be broadcast over its lanes."""
-        return event.programs.reshape(-1, *(1,) * len(event.shape))
-
-    def _touched(self, event: AccessEvent) -> tuple[Bools, Ints]:
-        """The lanes (programs, *block) of an event that touch the argument, and the element of each."""
-        on = event.active().copy()
-        if self.program is not None:
-            on &= self._programs(event) == self.program
-        element = elements_at(event.addresses()[on] - self.argument.address, self.argument)
-        there = element >= 0
-        on[on] = there
-        return on, element[there]
-
-    def _lanes(self, event: AccessEvent) -> tuple[Bools, Ints]:
-        """The lanes (programs, *block) of an event that touch something here, and the column of each."""
-        on, element = self._touched(event)
-        element = element - (self.window.column if self.window else 0)
-        there = (element >= 0) & (element < self.layout.columns * self.layout.right)
-        on[on] = there
-        return on, element[there] // self.layout.right
-
-    @cached_property
-    def most(self) -> float:
-        """The end of the ramp, as lanes to one element in one access; a cell of several shows the average."""
-        return float(self.counts.max(initial=0)) / (self.layout.down * self.layout.right)
-
-    def column(self, number: int) -> tuple[int, int]:
-        """The first and the last element of a column, in row-major order."""
-        right = self.layout.right
-        first = number * right + (self.window.column if self.window else 0)
-        return first, min(first + right, self.elements) - 1
 
     @property
     def parted(self) -> bool:
@@ -278,7 +102,7 @@ class TimelineView(View):
     @cached_property
     def heatmap(self) -> Heatmap:
         plain = self._by_program() if self.parted else self._by_lanes()
-        return self._by_kind(plain) if self.mixed and plain.cells.size else plain
+        return self._by_kind(plain) if self.cells.mixed and plain.cells.size else plain
 
     def _by_kind(self, plain: Heatmap) -> Heatmap:
         """The heatmap with a pattern for each kind of access, and a line between kinds.
@@ -286,7 +110,7 @@ class TimelineView(View):
         Cells of several programs keep their stripes.
         """
         keys, numbers = np.unique(
-            plain.cells.astype(np.int64) * len(KINDS) + self.kinds.reshape(-1).clip(0), return_inverse=True
+            plain.cells.astype(np.int64) * len(KINDS) + self.cells.kinds.reshape(-1).clip(0), return_inverse=True
         )
         first = int(keys[0] > 0)  # class 0 is no cell, and there may be none of it
         styles, groups = np.zeros((first + len(keys), 4), np.uint16), np.zeros(first + len(keys), np.int64)
@@ -296,7 +120,7 @@ class TimelineView(View):
         styles[flat, 3] = patterns[groups[flat]]
         shown = [
             Key((style.GROUND,) * 3 + (KINDS[kind][1],), translated(KINDS[kind][2]))
-            for kind in np.unique(self.kinds[self.kinds >= 0])
+            for kind in np.unique(self.cells.kinds[self.cells.kinds >= 0])
         ]
         # Each kind has its own label, which no border between kinds crosses.
         seen = plain.frame
@@ -313,7 +137,7 @@ class TimelineView(View):
         )
 
     def _by_program(self) -> Heatmap:
-        first, last = (each.reshape(-1) for each in self.owners)
+        first, last = (each.reshape(-1) for each in self.cells.owners)
         touched = first >= 0
         keys, classes = np.unique(np.where(touched, 2 * first + (first < last), -1), return_inverse=True)
         known = keys >= 0
@@ -323,7 +147,7 @@ class TimelineView(View):
         styles[1:, 1:3][several] = style.GROUND
         styles[1:, 3][several] = style.STRIPES
         numbers = np.where(touched, classes.reshape(-1) + int(known.all()), 0)
-        blank = Heatmap(self.layout, narrow(numbers), styles, room=self.room)
+        blank = Heatmap(self.cells.layout, narrow(numbers), styles, room=self.room)
         scale = program_scale(self.launch.grid, program[~several].tolist())
         shared = [
             Key((one, two, three, look), _("several programs, in the colour of the first"))
@@ -343,9 +167,9 @@ class TimelineView(View):
         )
 
     def _by_lanes(self) -> Heatmap:
-        counts = self.counts.reshape(-1) / (self.layout.down * self.layout.right)
-        made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, self.most, room=self.room)
-        name = _("lanes/element") if self.layout.binned else _("lanes")
+        counts = self.cells.counts.reshape(-1) / (self.cells.layout.down * self.cells.layout.right)
+        made = value_heatmap(self.cells.layout, counts, counts > 0, "", 0.0, self.cells.most, room=self.room)
+        name = _("lanes/element") if self.cells.layout.binned else _("lanes")
         return replace(made, ramp_name=name, steps=(_("→ elements"), _("↓ time")))
 
     @property
@@ -365,14 +189,14 @@ class TimelineView(View):
         return _("{subject}: accessed by {program} over time").format(subject=subject, program=whose)
 
     def text(self) -> str:
-        if not self.events:
+        if not self.cells.events:
             return f"{self.title()}\n{self.nobody}"
         lines = [self.title()]
-        for number, moment in enumerate(self.moments):
-            start = number * self.layout.down
-            events = self.events[start : start + self.layout.down]
+        for number, moment in enumerate(self.cells.moments):
+            start = number * self.cells.layout.down
+            events = self.cells.events[start : start + self.cells.layout.down]
             # From the accesses: a column may stand for more elements than they touch.
-            element = np.concatenate([self._touched(event)[1] for _access, event in events])
+            element = np.concatenate([self.cells.touched(event)[1] for _access, event in events])
             where = _("no element")
             if element.size:
                 span = messages.numbered(int(element.min()), int(element.max()), "element")
@@ -384,38 +208,27 @@ class TimelineView(View):
         scene: TimelineScene = {
             "kind": "timeline",
             "title": self.title(),
-            "heatmap": self.heatmap.as_scene() if self.events else None,
-            "counts": buffer(self.counts.astype(np.uint32)),
-            "moments": [str(moment) for moment in self.moments],
-            "columns": [self.column(number) for number in range(self.layout.columns)],
+            "heatmap": self.heatmap.as_scene() if self.cells.events else None,
+            "counts": buffer(self.cells.counts.astype(np.uint32)),
+            "moments": [str(moment) for moment in self.cells.moments],
+            "columns": [self.cells.column(number) for number in range(self.cells.layout.columns)],
             "nobody": self.nobody,
-            "lines": [list(moment.lines) for moment in self.moments],
+            "lines": [list(moment.lines) for moment in self.cells.moments],
             "grid": list(self.launch.grid),
         }
         if self.parted:
-            scene["owners"] = [buffer(each.astype(np.int32)) for each in self.owners]
-        if not self.events:
+            scene["owners"] = [buffer(each.astype(np.int32)) for each in self.cells.owners]
+        if not self.cells.events:
             return scene
-        return {**scene, **held(self.values), **finer_scene(self.finer, self.layout, self.window)}
+        return {**scene, **held(self.cells.values), **finer_scene(self.finer, self.cells.layout, self.cells.window)}
 
     def pieces(self) -> list[Drawing]:
         """The heatmap under its title."""
         from triton_lab.views.drawing.drawing_pieces import one_row, paragraphs, title
 
-        if not self.events:
+        if not self.cells.events:
             return [title(self.title()), *paragraphs([self.nobody])]
         return [title(self.title()), one_row([self.heatmap], 8)]
-
-
-def bin_width(elements: int, borders: Ints) -> int:
-    """How many elements a column stands for, at most `COLUMNS` columns: blocks between these borders fill whole ones.
-
-    Where no such width is near the least one, it is a power of two, as the sizes of blocks are.
-    """
-    least = math.ceil(elements / COLUMNS)
-    common = int(np.gcd.reduce(borders[borders < elements], initial=0))  # 0: there is no border, each width fits
-    near = (width for width in range(least, 4 * least) if common % width == 0)
-    return next(near, 1 << (least - 1).bit_length())
 
 
 class TimelinePanel(Panel):
@@ -472,5 +285,5 @@ class TimelinePanel(Panel):
         """The timelines side by side, as many as there are tilings."""
         from triton_lab.views.drawing.drawing_pieces import side_by_side
 
-        drawn = [one for one in self.drawn() if one.events][: TilingPanel.MOST]
+        drawn = [one for one in self.drawn() if one.cells.events][: TilingPanel.MOST]
         return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

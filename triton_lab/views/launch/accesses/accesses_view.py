@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,40 +14,30 @@ from triton_lab import messages
 from triton_lab.launch.element_index import Ints
 from triton_lab.launch.maps.access_heat import heat
 from triton_lab.launch.maps.heat import BY, OVER, Heat
-from triton_lab.launch.maps.lane_positions import LINE_BYTES, SECTOR_BYTES
 from triton_lab.launch.maps.picture_cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells, heat_fallen
 from triton_lab.launch.maps.program_sample import MOST_LANES
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import _, translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout, wrapped_words
 from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names
 from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
 from triton_lab.views.drawing.picture_window import Window, asked
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.launch.accesses.cache_rules import CacheRules, layout_of_lines
 from triton_lab.views.launch.accesses.heat_layer import HeatLayer, layer_of
+from triton_lab.views.launch.accesses.heat_words import SAYS, access_words, heat_words
 from triton_lab.views.launch.argument_names import tensor_argument
-from triton_lab.views.launch.card.card_scenes import ItemScene
-from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.card.argument_panel import ArgumentPanel
 from triton_lab.views.launch.finding_marks import marks
 from triton_lab.views.launch.last_values import last_values
 from triton_lab.views.launch.launch_scenes import AccessesScene, LastValues
-from triton_lab.views.launch.tiling.tiling_view import TilingPanel
 from triton_lab.views.launch.zoom_windows import finer_scene, in_window
-from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.drawing import Drawing
-
-SAYS = {
-    "count": N_("how often each element is touched"),
-    "program": N_("which program touches each element first"),
-    "iteration": N_("in which iteration each element is first touched"),
-    "reuse": N_("how many programs touch each element"),
-    "order": N_("in which order elements are first touched"),
-}
 
 
 class Accesses(View):
@@ -98,11 +87,8 @@ class Accesses(View):
         self.window: Window | None = None
         self._whole: Accesses | None = None  # the picture, if this is a window of it
         self._layers: dict[str, HeatLayer] = {}
-        self.accesses = (
-            [self.access]
-            if self.access is not None
-            else [access for access in launch.accesses if access.argument == name]
-        )
+        every = [access for access in launch.accesses if access.argument == name]
+        self.accesses = every if self.access is None else [self.access]
 
     @property
     def has_parts(self) -> bool:
@@ -135,11 +121,7 @@ class Accesses(View):
     def layout(self) -> CellLayout:
         if self.over == "shape":
             return layout(self.heat.drawn, self.heat.origin, room=self.room)
-        shown = layout(self.heat.drawn, (-self.heat.first,), room=self.room)
-        # A row is a whole number of cache lines, so that their borders line up.
-        line = max(1, LINE_BYTES // (self.heat.unit * shown.right))
-        columns = max(line, shown.columns if shown.columns % line == 0 else line)
-        return layout(self.heat.drawn, (-self.heat.first,), columns, self.room)
+        return layout_of_lines(self.heat, self.room)
 
     @cached_property
     def cells(self) -> HeatCells:
@@ -191,6 +173,7 @@ class Accesses(View):
 
     def heatmap_of(self, layer: HeatLayer, title: str = "") -> Heatmap:
         """The heatmap of a layer."""
+        rules = None if self.over == "shape" else CacheRules.of(self.layout, self.heat.unit, self.room)
         return Heatmap(
             self.layout,
             self.numbers,
@@ -203,9 +186,9 @@ class Accesses(View):
             ticks=layer.ticks,
             groups=layer.groups,
             panel_names=panel_names(self.heat.drawn, self.heat.origin, self.layout.panels),
-            steps=self._steps(),
+            steps=step_names(self.argument, len(self.heat.drawn) < 2) if rules is None else rules.steps(),
             room=self.room,
-            rules=self._rules(),
+            rules=(0, 0) if rules is None else (rules.sector, rules.line),
             marks=self.marks,
         )
 
@@ -213,29 +196,6 @@ class Accesses(View):
     def marks(self) -> list[Mark]:
         """The elements that findings concern; none over the storage."""
         return marks(self.launch, self.argument, self.layout, self.heat.origin) if self.over == "shape" else []
-
-    def _rules(self) -> tuple[int, int]:
-        """The columns of a sector and of a cache line, if a rule there would be visible."""
-        if self.over == "shape":
-            return 0, 0
-        cell = self.heat.unit * self.layout.right
-        wide = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room).frame.cell_width
-        sector, line = (size // cell for size in (SECTOR_BYTES, LINE_BYTES))
-        several = line < self.layout.columns
-        return (sector if sector * wide >= 6 else 0), (line if several and line * wide >= 16 else 0)
-
-    def _steps(self) -> tuple[str, str]:
-        if self.over == "shape":
-            return step_names(self.argument, len(self.heat.drawn) < 2)
-        row = self.layout.columns * self.layout.right * self.heat.unit
-        thin, strong = self._rules()
-        told = _("a row is {lines} of {LINE_BYTES} bytes").format(
-            lines=messages.count(row // LINE_BYTES, "cache line"), LINE_BYTES=LINE_BYTES
-        )
-        told += " (strong rules)" if strong else ""
-        return "", told + (
-            _(" · thin rules: sectors of {SECTOR_BYTES}").format(SECTOR_BYTES=SECTOR_BYTES) if thin else ""
-        )
 
     def emphasis(self, program: int | None, iteration: int | None = None) -> npt.NDArray[np.uint8]:
         """The emphasis (classes,): CHOSEN for the program's active lanes in that iteration, NORMAL for masked ones."""
@@ -272,54 +232,8 @@ class Accesses(View):
         )
 
     def text(self) -> str:
-        found = self.heat
-        inside = slice(None) if found.drawn == found.shape else found.inside
-        counts = found.counts[inside]
-        touched = counts[counts > 0]
-        of = messages.count(len(counts), "element")
-        if self.over != "shape":
-            of = _("{units} of {bytes}").format(
-                units=messages.count(len(counts), "unit"), bytes=messages.count(found.unit, "byte")
-            )
-        lines = [self.title()]
-        if not len(found.moments):
-            lines.append(_("nothing touches {name}").format(name=self.argument.name))
-            return "\n".join(lines)
-        lines.append(
-            _("{programs}; {number} of {of} touched").format(
-                programs=messages.count(self.programs, "program"), number=messages.number(len(touched)), of=of
-            )
-        )
-        if len(touched):
-            reuse = found.by("reuse")[found.classes[inside]][counts > 0]
-            lines.append(
-                _("each {range} ({mean} on average), by {range_2}, in {iterations}").format(
-                    range=_range(touched),
-                    mean=f"{touched.mean():.3g}",
-                    range_2=_range(reuse, "program"),
-                    iterations=_iterations(found),
-                )
-            )
-        if self.over == "storage" and len(touched):
-            at = (np.flatnonzero(found.counts) + found.first) * found.unit
-            lines.append(
-                _("{bytes} in {sectors} of {SECTOR_BYTES} and {lines} of {LINE_BYTES}").format(
-                    bytes=messages.count(len(touched) * found.unit, "byte"),
-                    sectors=messages.count(len(np.unique(at // SECTOR_BYTES)), "sector"),
-                    SECTOR_BYTES=SECTOR_BYTES,
-                    lines=messages.count(len(np.unique(at // LINE_BYTES)), "line"),
-                    LINE_BYTES=LINE_BYTES,
-                )
-            )
-        if wrapped := wrapped_words(self.layout) if self.over == "shape" else "":
-            lines.append(wrapped)
-        if found.active_elsewhere:
-            lanes = messages.count(found.active_elsewhere, "lane touches", "lanes touch")
-            lines.append(_("{lanes} memory outside {name}").format(lanes=lanes, name=self.argument.name))
-        if found.masked_elsewhere:
-            lanes = messages.count(found.masked_elsewhere, "masked lane stands", "masked lanes stand")
-            lines.append(_("{lanes} outside {name}").format(lanes=lanes, name=self.argument.name))
-        return "\n".join(lines)
+        wrapped = wrapped_words(self.layout) if self.over == "shape" else ""
+        return "\n".join([self.title(), *heat_words(self.heat, self.over, self.argument.name, wrapped)])
 
     def pieces(self) -> list[Drawing]:
         """The heatmap under its title."""
@@ -365,56 +279,20 @@ class Accesses(View):
         }
 
 
-def _iterations(found: Heat) -> str:
-    """The number of iterations in words: ``4 iterations``."""
-    return messages.count(max((moment.iteration for moment in found.moments), default=0) + 1, "iteration")
-
-
-def access_words(access: Any) -> str:
-    """An access in words: ``the load in line 7``."""
-    kind = messages.access_noun(access.kind)
-    if access.line is None:
-        return _("the {kind}").format(kind=kind)
-    return _("the {kind} in line {line}").format(kind=kind, line=access.line)
-
-
-def _range(numbers: npt.NDArray[np.int64], unit: str = "") -> str:
-    """A range in words: ``1 to 4 programs``; without a unit, ``3 times``."""
-    return messages.span(int(numbers.min()), int(numbers.max()), unit or "time")
-
-
-class AccessesPanel(Panel):
+class AccessesPanel(ArgumentPanel[Accesses]):
     """A heatmap for each argument that is touched."""
 
-    def items(self) -> list[ItemScene]:
-        return [item(f"accesses/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+    word = "accesses"
 
-    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Accesses:
-        match path:
-            case ["accesses", argument]:
-                return self._accesses(argument)
-        raise unknown(path)
-
-    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """The scene of a heatmap, or of a window of it if the path names one."""
-        return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
-
-    def _accesses(self, argument: str) -> Accesses:
-        """The view of an argument, made once: finding its touches takes a while."""
-        if argument not in self._made:
-            self._made[argument] = Accesses(self.launch, argument, most=MOST_LANES)
-        return self._made[argument]
-
-    @cached_property
-    def _made(self) -> dict[str, Accesses]:
-        return {}
+    def picture(self, argument: str) -> Accesses:
+        return Accesses(self.launch, argument, most=MOST_LANES)
 
     def drawn(self) -> list[Accesses]:
-        return [Accesses(self.launch, name, room=TilingPanel.ROOM, most=MOST_LANES) for name in self.card.drawn]
+        return [Accesses(self.launch, name, room=self.ROOM, most=MOST_LANES) for name in self.names]
 
     def pieces(self) -> list[Drawing]:
         """The heatmaps side by side, as many as there are tilings."""
         from triton_lab.views.drawing.drawing_pieces import side_by_side
 
-        drawn = self.drawn()[: TilingPanel.MOST]
+        drawn = self.drawn()[: self.MOST]
         return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

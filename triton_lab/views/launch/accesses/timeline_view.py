@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
@@ -22,14 +21,11 @@ from triton_lab.views.drawing.scene_bounds import GridShape, Many, Most, Sentenc
 from triton_lab.views.drawing.value_cells import value_heatmap
 from triton_lab.views.launch.accesses.timeline_cells import KINDS, TimelineCells
 from triton_lab.views.launch.argument_names import tensor_argument
-from triton_lab.views.launch.card.card_scenes import ItemScene
-from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.card.argument_panel import ArgumentPanel
 from triton_lab.views.launch.last_values import held
 from triton_lab.views.launch.launch_scenes import Finer, LastValues
 from triton_lab.views.launch.tiling.program_scale import program_scale
-from triton_lab.views.launch.tiling.tiling_view import TilingPanel
 from triton_lab.views.launch.zoom_windows import finer_scene
-from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -231,16 +227,14 @@ class TimelineView(View):
         return [title(self.title()), one_row([self.heatmap], 8)]
 
 
-class TimelinePanel(Panel):
+class TimelinePanel(ArgumentPanel[TimelineView]):
     """A timeline for each argument that is touched."""
 
+    word = "timeline"
     TOLD = 8  # rows of each timeline in the card's words
 
-    def items(self) -> list[ItemScene]:
-        return [item(f"timeline/{name}", name, self.card.lines(name)) for name in self._names]
-
     @property
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
         return self.card.over_time[: self.card.MOST_ARGUMENTS]
 
     @property
@@ -248,24 +242,11 @@ class TimelinePanel(Panel):
         """The words for a launch whose tensors are each touched at one instant."""
         return _("Each tensor is accessed at one instant, in all programs together: there is no order to show.")
 
-    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> TimelineView:
-        match path:
-            case ["timeline", argument]:
-                if argument not in self._made:
-                    self._made[argument] = TimelineView(self.launch, argument)
-                return self._made[argument]
-        raise unknown(path)
-
-    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """The scene of a timeline, or of a window of it if the path names one."""
-        return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
-
-    @cached_property
-    def _made(self) -> dict[str, TimelineView]:
-        return {}
+    def picture(self, argument: str) -> TimelineView:
+        return TimelineView(self.launch, argument)
 
     def drawn(self) -> list[TimelineView]:
-        return [TimelineView(self.launch, name, room=TilingPanel.ROOM) for name in self._names]
+        return [TimelineView(self.launch, name, room=self.ROOM) for name in self.names]
 
     def text(self) -> list[str]:
         """The beginning of each timeline in words."""
@@ -285,5 +266,5 @@ class TimelinePanel(Panel):
         """The timelines side by side, as many as there are tilings."""
         from triton_lab.views.drawing.drawing_pieces import side_by_side
 
-        drawn = [one for one in self.drawn() if one.cells.events][: TilingPanel.MOST]
+        drawn = [one for one in self.drawn() if one.cells.events][: self.MOST]
         return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,8 +23,7 @@ from triton_lab.views.drawing.picture_window import Window, asked
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
 from triton_lab.views.drawing.region_labels import crowded
 from triton_lab.views.launch.argument_names import tensor_argument
-from triton_lab.views.launch.card.card_scenes import ItemScene
-from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.card.argument_panel import ArgumentPanel
 from triton_lab.views.launch.finding_marks import ghost, marks
 from triton_lab.views.launch.last_values import last_values
 from triton_lab.views.launch.launch_scenes import LastValues, TilingScene
@@ -40,7 +38,6 @@ from triton_lab.views.launch.tiling.tiled_cells import (
 from triton_lab.views.launch.tiling.tiling_layer import TilingLayer
 from triton_lab.views.launch.tiling.tiling_words import TITLES, tiling_words
 from triton_lab.views.launch.zoom_windows import finer_scene, in_window
-from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -249,37 +246,16 @@ class Tiling(View):
         return "\n".join(lines)
 
 
-class TilingPanel(Panel):
+class TilingPanel(ArgumentPanel[Tiling]):
     """A tiling for each argument that is touched; the static form shows as many as fit."""
 
-    MOST = 6  # in the static picture
-    ROOM = (290.0, 240.0)  # for one of several
+    word = "tiling"
 
-    def items(self) -> list[ItemScene]:
-        return [item(f"tiling/{name}", name, self.card.lines(name)) for name in self.card.drawn]
-
-    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Tiling:
-        match path:
-            case ["tiling", argument]:
-                return self._tiling(argument)
-        raise unknown(path)
-
-    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """The scene of a tiling, or of a window of it if the path names one."""
-        return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
-
-    def _tiling(self, argument: str) -> Tiling:
-        """The view of an argument, made once: finding its touches takes a while."""
-        if argument not in self._made:
-            self._made[argument] = Tiling(self.launch, argument, most=MOST_LANES)
-        return self._made[argument]
-
-    @cached_property
-    def _made(self) -> dict[str, Tiling]:
-        return {}
+    def picture(self, argument: str) -> Tiling:
+        return Tiling(self.launch, argument, most=MOST_LANES)
 
     def drawn(self) -> list[Tiling]:
-        return [self._tiling(name) for name in self.card.drawn]
+        return [self.of(name) for name in self.names]
 
     def pieces(self) -> list[Drawing]:
         """One tiling at full width, or several side by side."""

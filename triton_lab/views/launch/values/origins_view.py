@@ -21,7 +21,7 @@ from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
 from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
 from triton_lab.views.drawing.picture_window import asked
-from triton_lab.views.launch.accesses.accesses_view import access_words
+from triton_lab.views.launch.accesses.heat_words import access_words
 from triton_lab.views.launch.accesses.iteration_marks import LOOKS, ROOM, STORED_HERE, Marked
 from triton_lab.views.launch.argument_names import tensor_argument
 from triton_lab.views.launch.card.card_scenes import ItemScene

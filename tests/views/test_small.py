@@ -111,8 +111,8 @@ def test_storage_has_every_element_at_its_place(name: str) -> None:
         tensor = launch.argument(argument)
         for index in np.ndindex(tensor.shape):
             distance = sum(i * stride for i, stride in zip(index, tensor.strides, strict=True))
-            which = next(k for k, memory in enumerate(view.memories) if number in memory.tensors)
-            cover = view.covers[which]
-            byte = (tensor.address - view.memories[which].address) + distance * tensor.itemsize
-            at = int(view.unit_at(number, np.array([distance]))[0])
+            which = view.places.which(number)
+            cover = view.places.covers[which]
+            byte = (tensor.address - view.places.memories[which].address) + distance * tensor.itemsize
+            at = int(view.places.unit_at(number, np.array([distance]))[0])
             assert (at + cover.first) * cover.unit == byte

@@ -152,18 +152,19 @@ def test_lanes_outside_a_view_stand_in_its_storage_where_they_are(what: str, uni
         gather_kernel[(4,)](view, index, torch.zeros(16), BLOCK=4)
     picture = launches[0].plot.storage()
     inside = set(view.to(int).reshape(-1).tolist())  # each element holds its place in the storage
-    (number,) = (k for k, memory in enumerate(picture.memories) if 0 in memory.tensors)
+    number = picture.places.which(0)
     strip = picture.strips[number]
-    assert (strip.layout.cells, picture.covers[number].unit) == (64, 4)
+    assert (strip.layout.cells, picture.places.covers[number].unit) == (64, 4)
     outside = sorted(set(units) - inside)
     assert outlined(tuple(strip.marks), strip.layout.columns) == outside
     told = [f"touched through x_ptr, outside its view: {len(outside)} element{'s' * (len(outside) > 1)}"]
     assert [mark.text for mark in strip.marks] == (told if outside else [])
 
-    assert picture.touching is not None
-    touched = picture.touching.of_cells([picture.touching.along_storage(*picture.seen_through(0), 1)], 64)
+    touching, through = picture.lanes.touching, picture.lanes.seen_through(0)
+    assert touching is not None
+    touched = touching.of_cells([touching.along_storage(*through, 1)], 64)
     some = np.arange(64)[::-1].copy()
-    asked = picture.touching.of_cells([picture.touching.at_units(*picture.seen_through(0), some)], 64)
+    asked = touching.of_cells([touching.at_units(*through, some)], 64)
     for unit in range(64):
         programs = {k // 4 for k, place in enumerate(units) if place == unit}
         for found, cell in ((touched, unit), (asked, 63 - unit)):

@@ -36,7 +36,7 @@ def _window(heatmap: StorageHeatmap, window: Window) -> WindowScene:
 
 
 def _strip(view: StorageView, which: int, window: Window) -> StorageHeatmap:
-    found, whole = view.covers[which], view.strips[which]
+    found, whole = view.places.covers[which], view.strips[which]
     positions = window.positions(whole.layout.fine)
     there = np.flatnonzero(positions >= 0)
     at = positions[there]
@@ -50,24 +50,23 @@ def _strip(view: StorageView, which: int, window: Window) -> StorageHeatmap:
         narrow(cells),
         np.array(strip_styles(found.tensors, kinds), dtype=np.uint16),
         groups=np.concatenate([[0], 1 + np.repeat(np.arange(len(kinds)), style.TENSOR_LEVELS)]),
-        marks=in_window(view.outside(found.tensors, whole.layout.fine), window),
+        marks=in_window(view.lanes.outside(found.tensors, whole.layout.fine), window),
     )
-    if view.touching is None:
+    if view.lanes.touching is None:
         return plain(heatmap)
-    there_too = [view.touching.at_units(*view.seen_through(number), positions) for number in found.tensors]
-    return told_apart(heatmap, view.touching.of_cells(there_too, len(positions)))
+    there_too = [view.lanes.touching.at_units(*view.lanes.seen_through(number), positions) for number in found.tensors]
+    return told_apart(heatmap, view.lanes.touching.of_cells(there_too, len(positions)))
 
 
 def _grid(view: StorageView, number: int, window: Window) -> StorageHeatmap:
     whole = view.grids[number]
     positions = window.positions(whole.layout.fine)
-    which = next(k for k, memory in enumerate(view.memories) if number in memory.tensors)
-    units = view.covers[which].units
-    tensor = view.tensors[number]
-    unit = view.unit_at(number, offsets_at(np.maximum(positions, 0), tensor.shape, tensor.strides))
+    places, tensor = view.places, view.tensors[number]
+    units = places.cover_of(number).units
+    unit = places.unit_at(number, offsets_at(np.maximum(positions, 0), tensor.shape, tensor.strides))
     level = np.clip(unit * style.TENSOR_LEVELS // max(1, units), 0, style.TENSOR_LEVELS - 1)
     cells = np.where(positions >= 0, 1 + level, 0).astype(np.uint8)
     heatmap = Heatmap(window.layout, cells, np.array(grid_styles(number), dtype=np.uint16))
-    if view.touching is None:
+    if view.lanes.touching is None:
         return plain(heatmap)
-    return told_apart(heatmap, view.touching.of_some(number, positions))
+    return told_apart(heatmap, view.lanes.touching.of_some(number, positions))

@@ -17,17 +17,16 @@ import numpy.typing as npt
 from triton_lab import messages
 from triton_lab.launch.maps.last_writer import StoredBy, StoredByTiles, stored_by, stored_in
 from triton_lab.localization import _
-from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
 from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
-from triton_lab.views.drawing.picture_window import asked
 from triton_lab.views.launch.accesses.heat_words import access_words
-from triton_lab.views.launch.accesses.iteration_marks import LOOKS, ROOM, STORED_HERE, Marked
+from triton_lab.views.launch.accesses.iteration_marks import LOOKS, Marked
 from triton_lab.views.launch.argument_names import tensor_argument
 from triton_lab.views.launch.card.card_scenes import ItemScene
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.last_values import last_values
 from triton_lab.views.launch.launch_scenes import LoadedScene, OriginScene, OriginsScene, StoredScene
+from triton_lab.views.launch.values.origin_cells import StoredCells, loading_lines, needed_elements
 from triton_lab.views.launch.values.steps_view import StepsPanel
 from triton_lab.views.missing_picture import attempt
 from triton_lab.views.scenes import Scene
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.drawing import Drawing
 
 Ints = npt.NDArray[np.int64]
-
-_AT_ONCE = 1 << 20  # elements that are looked at
 
 
 class Origins(View):
@@ -100,6 +97,11 @@ class Origins(View):
         return stored_in(self.store.completed, argument, self.launch.programs)
 
     @cached_property
+    def cells(self) -> StoredCells:
+        """The cells of the argument that this store wrote. Raises ValueError for a store to no tensor argument."""
+        return StoredCells(tensor_argument(self.launch, self.store.argument or ""), self.stored)
+
+    @cached_property
     def origins(self) -> list[Origin]:
         """The loads that the value depends on."""
         return self.launch.origins(self.store, self.program, self.lane, self.iteration)
@@ -107,18 +109,7 @@ class Origins(View):
     @cached_property
     def needed(self) -> dict[str, tuple[Ints, Ints]]:
         """For each argument that matters: its elements, ascending, and the iterations that first loaded them."""
-        found: dict[str, list[tuple[Ints, int]]] = {}
-        for origin in self.origins:
-            if origin.argument is not None:
-                inside = origin.elements[origin.elements >= 0]
-                found.setdefault(origin.argument, []).append((inside, origin.iteration))
-        result = {}
-        for name, brought in found.items():
-            together = np.concatenate([elements for elements, _unused in brought])
-            iterations = np.concatenate([np.full(len(elements), iteration) for elements, iteration in brought])
-            elements, first = np.unique(together, return_index=True)
-            result[name] = elements, iterations[first]
-        return result
+        return needed_elements(self.origins)
 
     @cached_property
     def element(self) -> int:
@@ -141,11 +132,10 @@ class Origins(View):
         drawn = [one.heatmap() for one in self.pictures]
         if self.store.argument is None:
             return drawn
-        argument = tensor_argument(self.launch, self.store.argument)
         mark = np.array([e for e in [self.element] if e >= 0], np.int64)
         title = _("stored: {name}").format(name=self._stored())
-        stored = Marked(argument, mark, np.zeros_like(mark), title, _("stored here"))
-        return [stored.heatmap(also=np.flatnonzero(self._first_of_cell >= 0)), *drawn]
+        stored = Marked(self.cells.argument, mark, np.zeros_like(mark), title, _("stored here"))
+        return [stored.heatmap(also=np.flatnonzero(self.cells.first >= 0)), *drawn]
 
     def _stored(self) -> str:
         name = self.store.argument or _("memory")
@@ -191,20 +181,8 @@ class Origins(View):
         """The elements that can be picked, and the origins of one."""
         stored: StoredScene | None = None
         if self.store.argument is not None:
-            argument = tensor_argument(self.launch, self.store.argument)
-            nothing = np.zeros(0, np.int64)
-            blank = Marked(argument, nothing, nothing, "", "")
-            stored = {
-                **blank.as_scene(f"{self.name}/stored"),
-                **last_values(self.launch, argument),
-                "argument": argument.name,
-                "shape": list(argument.shape),
-                "line": self.store.line,
-                # The first element of each cell that this store wrote, + 1; and that of each program.
-                "elements": buffer(narrow(self._first_of_cell + 1)),
-                "first": buffer((self.stored.first + 1).astype(np.uint32)),
-                "grid": list(self.launch.grid),
-            }
+            values = last_values(self.launch, self.cells.argument)
+            stored = self.cells.scene(f"{self.name}/stored", values, self.store.line, self.launch.grid)
         return {
             "kind": "origins",
             "name": self.name,
@@ -213,29 +191,6 @@ class Origins(View):
             "shown": self.shown(),
             "parts": {},
         }
-
-    @cached_property
-    def _first_of_cell(self) -> Ints:
-        """The first stored element (cells,) in each cell of the argument, -1 for none."""
-        argument = tensor_argument(self.launch, self.store.argument or "")
-        shown = layout(argument.shape, room=ROOM)
-        found = np.full(shown.cells, -1, dtype=np.int64)
-        cells, first = shown.first_of_cell()
-        there = self.stored.there(first)
-        found[cells[there]] = first[there]
-        maybe = self.stored.cells(shown.along(), shown.cells)
-        left = cells[~there & (True if maybe is None else maybe[cells])]
-        for some in np.array_split(left, -(-len(left) * shown.down * shown.right // _AT_ONCE)) if len(left) else []:
-            elements = shown.positions_in(some)
-            stored = (elements >= 0) & self.stored.there(np.maximum(elements, 0))
-            one = elements[np.arange(len(some)), stored.argmax(axis=1)]
-            found[some] = np.where(stored.any(axis=1), one, -1)
-        return found
-
-    def askable(self) -> npt.NDArray[np.int64]:
-        """The elements that a click can pick, ascending."""
-        cells = self._first_of_cell
-        return np.sort(cells[cells >= 0])
 
     def shown(self) -> OriginScene:
         """The origins of this element."""
@@ -251,17 +206,12 @@ class Origins(View):
 
     def _loaded(self, picture: Marked) -> LoadedScene:
         """A picture with the lines that loaded its elements."""
-        brought: dict[int | None, list[Ints]] = {}
-        for origin in self.origins:
-            if origin.argument == picture.argument.name:
-                brought.setdefault(origin.line, []).append(origin.elements[origin.elements >= 0])
-        lines = sorted(line for line in brought if line is not None)
-        cells = [np.unique(picture.layout.cells_at(np.concatenate(brought[line]))) for line in lines]
+        lines, cells = loading_lines(self.origins, picture)
         return {
             **last_values(self.launch, picture.argument),
             **picture.as_scene(f"{self.name}/{self.element}/{picture.argument.name}"),
             "lines": lines,
-            "loads": [] if len(brought) == 1 else [buffer(narrow(some)) for some in cells],
+            "loads": [buffer(narrow(some)) for some in cells],
         }
 
     def part(self, name: str) -> Scene:
@@ -269,13 +219,7 @@ class Origins(View):
             case [element] if element.isdecimal():
                 return self.of(self.launch, self.store, int(element), self.stored).shown()
             case ["stored", "window", _] if self.store.argument is not None:
-                argument = tensor_argument(self.launch, self.store.argument)
-                shown = layout(argument.shape, room=ROOM)
-                asked_for = asked(name, f"{self.name}/stored", shown).positions(shown.fine)
-                elements = np.unique(asked_for[asked_for >= 0])
-                elements = elements[self.stored.there(elements)]
-                stored = Marked(argument, elements, np.zeros_like(elements), "", "")
-                return stored.through(name, f"{self.name}/stored", STORED_HERE)
+                return self.cells.through(name, f"{self.name}/stored")
             case [element, argument, "window", _] if element.isdecimal():
                 view = (
                     self
@@ -337,7 +281,7 @@ class OriginsPanel(Panel):
         """About ``most`` elements: the first of each program, and others from everywhere."""
         found = self._origins(store.op)
         first = found.stored.first[found.stored.first >= 0][: min(StepsPanel.KEPT_PROGRAMS, most)]
-        others = found.askable()
+        others = found.cells.askable()
         # A random choice: every n-th element would form lines.
         spread = np.random.default_rng(0).choice(others, min(len(others), most - len(first)), replace=False)
         return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))

@@ -229,7 +229,7 @@ def _lines(make: Callable[[], Launch]) -> list[str]:
         if stores and launch.error is None and launch.argument(stores[-1].argument).shape != (0,):
             origins = launch.plot.origins(program=0)
             told.view("origins", origins, figure=True)
-            told.scene("origins of another", origins.part(f"{origins.name}/{int(origins.askable()[-1])}"))
+            told.scene("origins of another", origins.part(f"{origins.name}/{int(origins.cells.askable()[-1])}"))
     for access in launch.done:
         if access.argument:
             told.view(f"values of {access.kind} in line {access.line}", launch.plot.accesses(access, "values"))

@@ -95,7 +95,7 @@ def test_the_origin_of_a_moved_element_is_marked_alone(launch: Launch) -> None:
 
 def test_any_stored_element_can_be_asked_about(launch: Launch) -> None:
     view = launch.origins_view(store_of(launch))
-    assert view.askable().tolist() == list(range(12))
+    assert view.cells.askable().tolist() == list(range(12))
     for element in range(12):
         answer = view.part(f"{view.name}/{element}")
         assert (answer["program"], answer["element"]) == (0, element)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triton_lab import messages
-from triton_lab.launch.maps.access_heat import Heat
+from triton_lab.launch.maps.heat import Heat
 from triton_lab.launch.maps.lane_positions import LINE_BYTES, SECTOR_BYTES
 from triton_lab.localization import _
 from triton_lab.views.drawing.cell_frame import frame

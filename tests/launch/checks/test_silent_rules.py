@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import triton_lab as lab
 from tests.native.fuzz import told
@@ -22,6 +23,9 @@ from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.check_run import RULES
 from triton_lab.launch.checks.silent_rules import SilentRules
 from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.snapshot import SavedRegion
+
+LARGE = 1 << 28  # bytes
 
 
 def recorded(run: Callable[[], object]) -> list[Launch]:
@@ -34,8 +38,21 @@ def with_other_contents(launch: Launch) -> Launch:
     """The launch as if its memory had held other bytes, which are NaN as floats."""
     kept = launch.snapshot
     assert kept is not None
-    regions = tuple(replace(one, data=np.full(len(one.data), 0xFF, np.uint8), file=None) for one in kept.regions)
+    regions = tuple(replace(one, data=_filled(launch, one), file=None) for one in kept.regions)
     return replace(launch, snapshot=replace(kept, regions=regions))
+
+
+def _filled(launch: Launch, region: SavedRegion) -> NDArray[np.uint8]:
+    """0xFF for each byte; of gigabytes, which would be filled for seconds, for a megabyte around each access."""
+    size = len(region.data)
+    if size <= LARGE:
+        return np.full(size, 0xFF, np.uint8)
+    found = np.zeros(size, np.uint8)  # the system gives no memory for what is not touched
+    for event in (event for access in launch.accesses for event in access.events):
+        for at in np.unique(event.addresses()[event.active()] - region.start >> 20):
+            found[max(0, at - 1 << 20) : max(0, at + 2 << 20)] = 0xFF
+    assert found.any()
+    return found
 
 
 def left_out(run: Callable[[], object]) -> int:

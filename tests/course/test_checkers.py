@@ -22,6 +22,7 @@ from triton_lab.course.trial import answer_cause
 
 TASKS = [one for one in exercises() if isinstance(one, Task)]
 VALUES = [one for one in exercises() if not isinstance(one, Task)]
+ONE_OF_EACH_KIND = list({type(one): one for one in reversed(exercises())}.values())
 # Wrong, and taken for right: each program runs until it waits, so nobody is caught behind a lock that lets all in.
 MISSED = {(name, "tl.atomic_cas(lock_ptr, 0, 1) == 1 - 1") for name in ("best", "highest")}
 TRIED = 4  # of each task's wrong answers; `python -m tests.course.mutants` tries all
@@ -61,8 +62,10 @@ def test_every_exercise_is_checked_in_a_chapter_and_has_an_answer() -> None:
     assert list(answers()) == [one.name for one in exercises()]
 
 
-@pytest.mark.parametrize("one", exercises(), ids=lambda one: one.name)
+@pytest.mark.parametrize("one", ONE_OF_EACH_KIND, ids=lambda one: one.name)
 def test_the_teachers_answer_is_right(one: Exercise) -> None:
+    """All others are judged, too, where each chapter is run with its answers: a check of a wrong one raises there
+    (`tests/browser/test_course_lab.py`; without a browser `tests/notebooks/test_course.py`)."""
     assert str(one.judge(defined(answers()[one.name], one.name)) or "right") == "right"
 
 

@@ -141,7 +141,7 @@ def _why(
     found = _agreed([(one, outcome) for one, outcome in outcomes if outcome is not None])
     if found is None or found.outcome.refuted is not None:
         with within(2 * _PATIENCE):
-            found = _searched(case, ordered) or found
+            found = _searched(case, ordered, None if found is None else found.outcome.refuted) or found
     named = [_("Why: {cause}.").format(cause="; ".join(causes.named))] if causes.named else []
     if found is not None:
         return bool(named) or found.outcome.refuted is None, [*named, _in_words(found, others)]
@@ -182,14 +182,14 @@ def _agreed(right: Sequence[tuple[Experiment, Confirmation]]) -> _Found | None:
     return _Found((right[0][0],), right[0][1]) if right else None
 
 
-def _searched(case: CheckedCase, others: Sequence[CheckedCase]) -> _Found | None:
-    """The likeliest change with which all cases are right: a search in the one that shows most."""
+def _searched(case: CheckedCase, others: Sequence[CheckedCase], refuting: CheckedCase | None) -> _Found | None:
+    """The likeliest change with which all cases are right: a search in the one that refuted another, or shows most."""
     same = structure_of(case.written)
     wrong = [one for one in (case, *others) if one.is_wrong and one.launch.seconds < _SLOW]
     wrong = [one for one in wrong if structure_of(one.written) == same]  # else this case could not be asked
     if not wrong:
         return None
-    first = max(wrong, key=_shown)
+    first = max(wrong, key=lambda one: (one is refuting, _shown(one)))
     comparison = first.comparison()
     rest = tuple(one for one in (case, *others) if one is not first)
     side = SideOfAll(

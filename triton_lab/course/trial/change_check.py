@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab.course.launch_work import arguments_of
 from triton_lab.course.trial.expected_result import ExpectedResult
-from triton_lab.ir import traits
+from triton_lab.ir import Plan, traits
 from triton_lab.ir.plan_edits import edited
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.compare import compare
@@ -195,20 +195,26 @@ def _is_by_chance(switch: Switch, launch: Launch) -> bool:
     That is the number of a program along an axis on which there is only one, if no other id moves to another axis, and
     a minimum or maximum for a sum, a difference, a product or a quotient, except in a reduction.
     """
+    if not switch.edits:
+        return False
     plan = launch.executable.plan
-    before = {op.index: op for op in plan.walk()}
+    made, before = edited(plan, switch.edits), {op.index: op for op in plan.walk()}
+    moved = [
+        op.attributes["axis"]
+        for op in made.walk()
+        if op.name == "tt.get_program_id" and op.index in before and op.attributes != before[op.index].attributes
+    ]
+    (extremes, steps), (extremes_before, steps_before) = map(_extremes_and_steps, (made, plan))
+    for_arithmetic = extremes > extremes_before and steps < steps_before
+    return for_arithmetic or (bool(moved) and all(launch.grid[axis] == 1 for axis in moved))
+
+
+def _extremes_and_steps(plan: Plan) -> tuple[int, int]:
+    """How many minima and maxima a plan has outside of reductions, and how many sums, products and so on."""
     folding = [block for op in plan.walk() if op.name in traits.FOLDS for one in op.regions for block in one.blocks]
     folded = {op.index for block in folding for op in block.ops}
-    axes = set()
-    for op in edited(plan, switch.edits).walk() if switch.edits else ():
-        old = before.get(op.index)
-        if old is None or old is op:
-            continue
-        if op.name == "tt.get_program_id" and op.attributes != old.attributes:
-            axes.add(op.attributes["axis"])
-        if op.index not in folded and traits.of(old.name).symbol in _ARITHMETIC and traits.of(op.name).extreme:
-            return True
-    return bool(axes) and all(launch.grid[axis] == 1 for axis in axes)
+    every = [traits.of(op.name) for op in plan.walk() if op.index not in folded]
+    return sum(bool(one.extreme) for one in every), sum(one.symbol in _ARITHMETIC for one in every)
 
 
 @dataclass(frozen=True)

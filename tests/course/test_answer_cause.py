@@ -225,3 +225,43 @@ def test_without_a_reason_the_inputs_that_decide_are_told() -> None:
     cases = [case(x=tensor(50)), case(x=tensor(37))]
     wrong, *others = runs(rows_shifted, lambda x: 2 * x[torch.arange(len(x)) * 3 * len(x) // 7 % len(x)], *cases)
     assert any(" x[" in line for line in cause_lines(wrong, others))
+
+
+@triton.jit
+def _spread(x_ptr, b_ptr, out_ptr, rows, columns, T: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    i = tl.program_id(ROWS) * T + tl.arange(0, T)[:, None]
+    j = tl.program_id(COLUMNS) * T + tl.arange(0, T)[None, :]
+    inside = (i < rows) & (j < columns)
+    x = tl.maximum(tl.load(x_ptr + i * columns + j, mask=inside), 0.0)
+    tl.store(out_ptr + i * columns + j, x + tl.load(b_ptr + j, mask=j < columns), mask=inside)
+
+
+def spread(axes: tuple[int, int], turned: bool) -> Answer:
+    def answer(x: Any, b: Any) -> Any:
+        (rows, columns), out = x.shape, torch.zeros_like(x)
+        grid = (triton.cdiv(rows, 16), triton.cdiv(columns, 16))
+        grid = grid[::-1] if turned else grid
+        _spread[grid](x, b, out, rows, columns, T=16, ROWS=axes[0], COLUMNS=axes[1])
+        return out
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "told", "lines"),
+    [
+        # The first case has one program along an axis: there another id would be 0, and two exchanged ones are not.
+        (spread((0, 1), turned=True), lambda x, b: x.clamp(min=0) + b, "program_id(0) and program_id(1)", (2, 3)),
+        # Both axes take one id: what makes the narrow case right is refuted by the next, where the search goes on.
+        (spread((0, 0), turned=False), lambda x, b: x.clamp(min=0) + b, "program_id(1) instead of", (3,)),
+        # The sum and the maximum change places, and neither stands for the other.
+        (spread((0, 1), turned=False), lambda x, b: (x + b).clamp(min=0), "the order of steps", (6,)),
+    ],
+)
+def test_the_reason_holds_for_all_cases(answer: Answer, reference: Answer, told: str, lines: tuple[int, ...]) -> None:
+    shapes = ((37, 9), (45, 40), (20, 70), (16, 16))
+    found = runs(answer, reference, *(case(x=tensor(*shape), b=tensor(shape[1])) for shape in shapes))
+    wrong = next(run for run in found if run.unlike is not None)
+    said = " ".join(cause_lines(wrong, [run for run in found if run is not wrong]))
+    first = _spread.fn.__code__.co_firstlineno
+    assert told in said and all(str(first + line) in said for line in lines), said

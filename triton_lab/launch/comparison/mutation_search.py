@@ -22,11 +22,10 @@ from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.experiment_results import Half, Pairs
 from triton_lab.launch.comparison.mutations.experiments import Experiments
 from triton_lab.launch.comparison.mutations.ir_query import split_at_lines
-from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
-from triton_lab.launch.comparison.rerun import Side, as_near, tried
+from triton_lab.launch.comparison.rerun import Side, as_near, promise, tried
 from triton_lab.launch.comparison.sources.written_kernel import as_written
 from triton_lab.launch.comparison.stored_elements import StoreCoverage
 from triton_lab.launch.comparison.time_budget import Budget, Effort, in_turn
@@ -210,8 +209,8 @@ class Search:
                 yield done
                 made = _bytes(results)
                 # One with no effect, with the same effect as another, or that was stopped may be half of a pair.
-                promise = -1.0 if not results or made in self.effects else self._promise(results)
-                self.runs.append((switch, done, promise))
+                idle = not results or made in self.effects
+                self.runs.append((switch, done, -1.0 if idle else promise(self.plain, results)))
                 self.effects.add(made)
 
     @cached_property
@@ -260,26 +259,6 @@ class Search:
     def _place(self, switch: Switch) -> int:
         return next(k for k, run in enumerate(self.runs) if run[0] is switch)
 
-    def _promise(self, found: Sequence[Compared]) -> float:
-        """A score of how much of the difference a change removes.
-
-        It counts elements that become right or nearer, less those that become wrong, and the gain in correlation with
-        the expected result, which is high if a result is wrong by a factor.
-        """
-        total = 0.0
-        for one, was in zip(found, self.plain, strict=True):
-            now = replace(one, bound=was.bound)
-            wrong, still = ~was.explained, ~now.explained
-            if not wrong.any():
-                total -= float(np.count_nonzero(still)) / max(1, still.size)
-                continue
-            gained = np.count_nonzero(wrong & ~still) / max(1, int(np.count_nonzero(wrong)))
-            lost = np.count_nonzero(~wrong & still) / max(1, int(np.count_nonzero(~wrong)))
-            before, after = (np.nan_to_num(each.absolute, nan=np.inf)[wrong] for each in (was, now))
-            nearer = np.mean(after < before / 4) - np.mean(after > before * 4)
-            total += 2 * gained - lost + nearer / 2 + _alike(now) - _alike(was)
-        return total
-
     def _half(self, switch: Switch) -> Half:
         """The elements that ``switch`` mends alone."""
         half = Half(switch.name, switch.cause)
@@ -299,12 +278,3 @@ class Search:
 
 def _bytes(found: Sequence[Compared]) -> bytes:
     return b"".join(one.a.tobytes() for one in found)
-
-
-def _alike(one: Compared) -> float:
-    """The correlation of the two results, from -1 to 1."""
-    a, b = (np.asarray(wide(each))[one.finite] for each in (one.a, one.b))
-    with np.errstate(all="ignore"):
-        a, b = a - a.mean() if a.size else a, b - b.mean() if b.size else b
-        found = float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
-    return found * a.size / one.a.size if np.isfinite(found) else 0.0

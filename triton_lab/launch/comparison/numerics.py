@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from triton_lab.interpreter.variants.thread_scans import Turns, scans_in_order_o
 from triton_lab.ir import Op, Plan, Type, traits
 from triton_lab.ir.fma_contraction import accumulated, contracted
 from triton_lab.ir.plan_edits import Edit, edited
-from triton_lab.launch.comparison.bounds.rounding_rules import APPROXIMATE
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import N_, _, translated
@@ -236,44 +235,6 @@ def together(known: Sequence[Switch], threads: Sequence[Switch] = ()) -> Iterato
 def combined(parts: Sequence[Switch]) -> Switch:
     """One switch with all changes."""
     return functools.reduce(Switch.with_, parts)
-
-
-@dataclass(frozen=True)
-class Documented:
-    """A function that a GPU approximates, with a documented error but undocumented bits; ``ops`` are its operations.
-
-    The error is in `rounding_rules`; ``told`` is its text.
-    """
-
-    name: str
-    ops: frozenset[str]
-    told: str
-
-
-_DOCUMENTED = ("division", "exp2", "square root", "sine", "erf")
-
-
-def documented(plan: Plan, emulated: Collection[str]) -> list[Documented]:
-    """The documented functions of float32 that the kernel calls and whose bits are not ``emulated`` (operations by
-    name), each alone and then all at once.
-    """
-    used = {
-        op.name
-        for function in plan.functions.values()
-        for op in function.walk()
-        if op.results and function.types[op.results[0]].element == "f32"
-    } - set(emulated)
-    found = []
-    for name in _DOCUMENTED:
-        there = {op for op in used if traits.of(op).rounding.unit == name}
-        if there:
-            ulps = max(APPROXIMATE[op] for op in there)
-            found.append(Documented(name, frozenset(there), f"{messages.significant(ulps)} ulp"))
-    if len(found) > 1:
-        names = _(" and ").join(one.name for one in found)
-        told = ", ".join(dict.fromkeys(one.told for one in found))
-        found.append(Documented(names, frozenset().union(*(one.ops for one in found)), told))
-    return found
 
 
 def exact(known: Sequence[Switch], threads: Sequence[Switch]) -> Iterator[Switch]:

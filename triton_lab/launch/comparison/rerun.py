@@ -131,3 +131,33 @@ def _rows(found: Sequence[Compared]) -> tuple[int, int] | None:
         return None
     same = np.asarray(found[0].same.reshape(-1, found[0].a.shape[-1]).all(axis=1))
     return int(same.sum()), same.size
+
+
+def promise(plain: Sequence[Compared], found: Sequence[Compared]) -> float:
+    """A score of how much of the difference a change removes.
+
+    It counts elements that become right or nearer, less those that become wrong, and the gain in correlation with
+    the expected result, which is high if a result is wrong by a factor.
+    """
+    total = 0.0
+    for one, was in zip(found, plain, strict=True):
+        now = replace(one, bound=was.bound)
+        wrong, still = ~was.explained, ~now.explained
+        if not wrong.any():
+            total -= float(np.count_nonzero(still)) / max(1, still.size)
+            continue
+        gained = np.count_nonzero(wrong & ~still) / max(1, int(np.count_nonzero(wrong)))
+        lost = np.count_nonzero(~wrong & still) / max(1, int(np.count_nonzero(~wrong)))
+        before, after = (np.nan_to_num(each.absolute, nan=np.inf)[wrong] for each in (was, now))
+        nearer = np.mean(after < before / 4) - np.mean(after > before * 4)
+        total += 2 * gained - lost + nearer / 2 + _alike(now) - _alike(was)
+    return total
+
+
+def _alike(one: Compared) -> float:
+    """The correlation of the two results, from -1 to 1."""
+    a, b = (np.asarray(wide(each))[one.finite] for each in (one.a, one.b))
+    with np.errstate(all="ignore"):
+        a, b = a - a.mean() if a.size else a, b - b.mean() if b.size else b
+        found = float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
+    return found * a.size / one.a.size if np.isfinite(found) else 0.0

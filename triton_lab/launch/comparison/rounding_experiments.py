@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triton_lab import messages
 from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.ir import Plan, traits
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
+from triton_lab.launch.comparison.bounds.rounding_rules import APPROXIMATE
 from triton_lab.launch.comparison.experiment import Experiment
 from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.mutation_search import Search
 from triton_lab.launch.comparison.numerics import (
     Switch,
     combined,
-    documented,
     exact,
     in_tf32,
     in_threads,
@@ -146,6 +148,44 @@ def _needed(side: Side, parts: Sequence[Switch], plain: Sequence[Compared]) -> l
         if less and tried(side, combined(less), plain)[0].removes:
             needed = less
     return needed
+
+
+@dataclass(frozen=True)
+class Documented:
+    """A function that a GPU approximates, with a documented error but undocumented bits; ``ops`` are its operations.
+
+    The error is in `rounding_rules`; ``told`` is its text.
+    """
+
+    name: str
+    ops: frozenset[str]
+    told: str
+
+
+_DOCUMENTED = ("division", "exp2", "square root", "sine", "erf")
+
+
+def documented(plan: Plan, emulated: Collection[str]) -> list[Documented]:
+    """The documented functions of float32 that the kernel calls and whose bits are not ``emulated`` (operations by
+    name), each alone and then all at once.
+    """
+    used = {
+        op.name
+        for function in plan.functions.values()
+        for op in function.walk()
+        if op.results and function.types[op.results[0]].element == "f32"
+    } - set(emulated)
+    found = []
+    for name in _DOCUMENTED:
+        there = {op for op in used if traits.of(op).rounding.unit == name}
+        if there:
+            ulps = max(APPROXIMATE[op] for op in there)
+            found.append(Documented(name, frozenset(there), f"{messages.significant(ulps)} ulp"))
+    if len(found) > 1:
+        names = _(" and ").join(one.name for one in found)
+        told = ", ".join(dict.fromkeys(one.told for one in found))
+        found.append(Documented(names, frozenset().union(*(one.ops for one in found)), told))
+    return found
 
 
 def _documented(

@@ -182,3 +182,41 @@ def test_what_leaves_a_variable_unread_is_not_the_cause() -> None:
     new = 0.8 * m + (1.0 - 0.8) * g
     causes = told(launch, {"p_ptr": p * (1.0 - 0.02 * 0.1) - 0.02 * new / (1.0 - 0.8), "m_ptr": new})
     assert "correction" in causes.cause and f"(line {line(launch)})" in causes.cause, causes.cause
+
+
+@triton.jit
+def third_moment(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * n + i, mask=i < n, other=0.0)
+    apart = x - tl.sum(x, axis=0) / n  # slip
+    square = tl.sum(apart * apart, axis=0)
+    cube = tl.sum(apart * apart * apart, axis=0)
+    tl.store(out_ptr + tl.program_id(0), cube / (square * tl.sqrt(square)))
+
+
+def test_lanes_are_left_out_where_what_several_sums_take_is_named():
+    x, out = randn(6, 21) * 2 + 3, torch.empty(6)
+    launch = recorded(lambda: third_moment[(6,)](x, out, 21, BLOCK=32))
+    apart = x - x.mean(1, keepdim=True)
+    wanted = (apart**3).sum(1) / (apart**2).sum(1) ** 1.5
+    cause = lab.compare(launch, {"out_ptr": wanted}).causes(seconds=60.0).cause
+    assert f"line {launch.first_line + 4}" in cause, cause
+
+
+@triton.jit
+def largest_of_rows(x_ptr, out_ptr, sum_ptr, rows, n, BLOCK: tl.constexpr):
+    i, total = tl.arange(0, BLOCK), 0.0
+    for row in range(tl.program_id(0), rows, BLOCK):  # slip
+        x = tl.load(x_ptr + row * n + i, mask=i < n, other=float("-inf"))
+        tl.store(out_ptr + row, tl.max(x, axis=0))
+        total += tl.max(x, axis=0)
+    tl.store(sum_ptr + tl.program_id(0), total)
+
+
+def test_a_loop_of_programs_steps_by_their_number():
+    x, out, sums = randn(20, 13), torch.zeros(20), torch.zeros(3)
+    launch = recorded(lambda: largest_of_rows[(3,)](x, out, sums, 20, 13, BLOCK=16))
+    largest = x.max(1).values
+    wanted = {"out_ptr": largest, "sum_ptr": torch.stack([largest[k::3].sum() for k in range(3)])}
+    cause = lab.compare(launch, wanted).causes(seconds=60.0).cause
+    assert "tl.num_programs(0)" in cause and f"line {launch.first_line + 3}" in cause, cause

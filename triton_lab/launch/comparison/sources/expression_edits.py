@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from triton_lab.localization import _
@@ -171,3 +171,28 @@ def plus(node: ast.expr, number: int) -> ast.expr:
         if held is not None:
             return node.left if held == -number else plus(node.left, held + number)
     return ast.BinOp(node, ast.Add() if number > 0 else ast.Sub(), ast.Constant(abs(number)))
+
+
+def counted_down(node: ast.AST, loop: ast.For, knows: Callable[[ast.expr], bool]) -> Iterator[ast.expr]:
+    """A sum with the counter of an unrolled loop that goes the other way round."""
+    terms = summands(node) if isinstance(node, ast.expr) else []
+    counter, call = loop.target, loop.iter
+    if not isinstance(counter, ast.Name) or not isinstance(call, ast.Call):
+        return
+    signs = [sign for sign, term in terms if isinstance(term, ast.Name) and term.id == counter.id]
+    rest = [(sign, term) for sign, term in terms if not knows(term)]
+    if len(signs) == 1 and rest and rest[0][0] > 0:
+        up = ast.Name(counter.id, ast.Load())
+        end = call.args[0] if len(call.args) == 1 else call.args[1]
+        down = [(1, end), (-1, ast.Constant(1)), (-1, up)]
+        yield sum_of([*rest, *([(1, up)] if signs[0] < 0 else down)])
+
+
+def other_bounds(call: ast.Call) -> Iterator[ast.expr]:
+    """A range that begins or ends one earlier or later, or begins with 0."""
+    begin, end, *step = call.args if len(call.args) > 1 else (ast.Constant(0), *call.args)
+    for first, last in (
+        (begin, plus(end, 1)), (begin, plus(end, -1)), (plus(begin, 1), end), (plus(begin, -1), end),
+        (plus(begin, 1), plus(end, 1)), (ast.Constant(0), end),
+    ):  # fmt: skip
+        yield ast.Call(call.func, [first, last, *step], call.keywords)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,10 @@ def is_unrolled(node: ast.AST) -> bool:
     """Whether it is a loop that the front end unrolls."""
     call = node.iter if isinstance(node, ast.For) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == _UNROLLED
+
+
+# Functions whose arguments are shapes: another one is another program.
+_SHAPES = frozenset({"arange", "zeros", "full", "reshape", "view", "broadcast_to", "static_assert"})
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,20 @@ class Fixed:
         if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp)):
             return all(self.knows(each) for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
         return False
+
+    def outermost(self, node: ast.AST, around: Sequence[ast.AST]) -> ast.AST | None:
+        """The largest part of an expression that is known and contains the node; None for shapes, and if it is not."""
+        if not isinstance(node, ast.expr) or not self.knows(node):
+            return None
+        outer: ast.AST = node
+        for each in reversed(around):
+            if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _SHAPES:
+                return None
+            if outer is not None and isinstance(each, ast.expr) and self.knows(each):
+                outer = each
+            elif isinstance(each, (ast.FunctionDef, ast.arg)) or (isinstance(each, ast.For) and each.target is outer):
+                break
+        return None if any(isinstance(each, (ast.arguments, ast.arg)) for each in around) else outer
 
 
 def _targets(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[str]:

@@ -21,14 +21,14 @@ from triton_lab.launch.comparison.mutations.kernel_scope import KernelScope
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.sources.edited_source import EditedSource
 from triton_lab.launch.comparison.sources.expression_edits import (
+    counted_down,
     exchanged_arguments,
     further_conditions,
     handed_out,
+    other_bounds,
     otherwise,
     plus,
     regrouped,
-    sum_of,
-    summands,
 )
 from triton_lab.launch.comparison.sources.fixed_names import Fixed, is_unrolled, triton_language
 from triton_lab.launch.comparison.sources.launch_facts import LaunchFacts
@@ -41,8 +41,6 @@ from triton_lab.localization import _
 # What a type is replaced by: of the same kind and wider, or of another kind.
 _WIDER = ("float32", "int32", "int64", "float16")
 _FOR_KNOWN = 1.6  # what it costs to change arithmetic of constexprs
-# Functions whose arguments are shapes: another one is another program.
-_SHAPES = frozenset({"arange", "zeros", "full", "reshape", "view", "broadcast_to", "static_assert"})
 
 
 def text_edits(scope: KernelScope) -> tuple[Iterator[Switch], ...]:
@@ -61,10 +59,7 @@ def similar_edits(scope: KernelScope) -> Iterator[Switch]:
 
 
 def repeated_edits(scope: KernelScope) -> Iterator[Switch]:
-    """Those of code that is compiled several times: the body of an unrolled loop, and functions of several calls.
-
-    The plan has several operations for one place of such code.
-    """
+    """Those of what is compiled several times, with an operation each time: unrolled loops, functions of many calls."""
     for text in _texts(scope):
         yield from text.repeated()
 
@@ -137,14 +132,13 @@ class _Text:
         """A line like a similar one, which the title names."""
         slots = {id(node): slot for slot, node, _around in self._slots}
         for node, new, line in changes_by_similar_lines(self.tree):
+            title = self._title(node, new)
+            if isinstance(new, ast.BinOp) and new.left is node:
+                title = _("{other} as a further condition").format(other=ast.unparse(new.right)) + self._lines(node)
+            if line != node.lineno:
+                like = line + first_line(self.function) - 1
+                title = _("{change}, as in line {line}").format(change=title, line=like)
             if id(node) in slots:
-                title = self._title(node, new)
-                if isinstance(new, ast.BinOp) and new.left is node:
-                    condition = ast.unparse(new.right)
-                    title = _("{other} as a further condition").format(other=condition) + self._lines(node)
-                if line != node.lineno:
-                    line += first_line(self.function) - 1
-                    title = _("{change}, as in line {line}").format(change=title, line=line)
                 yield self._switch(slots[id(node)], node, new, _("a line that differs from a similar one"), title)
 
     def repeated(self) -> Iterator[Switch]:
@@ -251,18 +245,9 @@ class _Text:
         is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub))
         if not is_sum or (isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Add, ast.Sub))):
             return
-        terms = summands(node) if isinstance(node, ast.expr) else []
         for loop in (each for each in around if isinstance(each, ast.For) and is_unrolled(each)):
-            counter, call = loop.target, loop.iter
-            if not isinstance(counter, ast.Name) or not isinstance(call, ast.Call):
-                continue
-            signs = [sign for sign, term in terms if isinstance(term, ast.Name) and term.id == counter.id]
-            rest = [(sign, term) for sign, term in terms if not self.fixed.knows(term)]
-            if len(signs) == 1 and rest and rest[0][0] > 0:
-                up = ast.Name(counter.id, ast.Load())
-                end = call.args[0] if len(call.args) == 1 else call.args[1]
-                down = [(1, end), (-1, ast.Constant(1)), (-1, up)]
-                yield sum_of([*rest, *([(1, up)] if signs[0] < 0 else down)]), _("the direction of an index")
+            for new in counted_down(node, loop, self.fixed.knows):
+                yield new, _("the direction of an index")
 
     def _loops(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """Other bounds of loops that are unrolled."""
@@ -270,16 +255,12 @@ class _Text:
         if not isinstance(loop, ast.For) or loop.iter is not node or not is_unrolled(loop):
             return
         assert isinstance(node, ast.Call)
-        begin, end, *step = node.args if len(node.args) > 1 else (ast.Constant(0), *node.args)
-        for first, last in (
-            (begin, plus(end, 1)), (begin, plus(end, -1)), (plus(begin, 1), end), (plus(begin, -1), end),
-            (plus(begin, 1), plus(end, 1)), (ast.Constant(0), end),
-        ):  # fmt: skip
-            yield ast.Call(node.func, [first, last, *step], node.keywords), _("where a loop begins or ends")
+        for new in other_bounds(node):
+            yield new, _("where a loop begins or ends")
 
     def _constants(self, node: ast.AST, around: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
         """Other numbers, names and operators of what is known when the kernel is compiled."""
-        outer = self._outermost(node, around)
+        outer = self.fixed.outermost(node, around)
         if outer is None:
             return
         named = any(isinstance(each, ast.Name) for each in ast.walk(outer))
@@ -293,20 +274,6 @@ class _Text:
                 yield plus(node, 1), _("a wrong number")
                 yield plus(node, -1), _("a wrong number")
 
-    def _outermost(self, node: ast.AST, around: Sequence[ast.AST]) -> ast.AST | None:
-        """The largest part of an expression that is known and contains the node; None for shapes, and if it is not."""
-        if not isinstance(node, ast.expr) or not self.fixed.knows(node):
-            return None
-        outer: ast.AST = node
-        for each in reversed(around):
-            if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _SHAPES:
-                return None
-            if outer is not None and isinstance(each, ast.expr) and self.fixed.knows(each):
-                outer = each
-            elif isinstance(each, (ast.FunctionDef, ast.arg)) or (isinstance(each, ast.For) and each.target is outer):
-                break
-        return None if any(isinstance(each, (ast.arguments, ast.arg)) for each in around) else outer
-
     def _title(self, node: ast.AST, new: ast.AST) -> str:
         return _("{other} instead of {name}{lines_of}").format(
             other=ast.unparse(new), name=ast.unparse(node), lines_of=self._lines(node)
@@ -314,11 +281,10 @@ class _Text:
 
     def _switch(self, slot: Slot, node: ast.AST, new: ast.AST, cause: str, title: str = "") -> Switch:
         """The switch with ``new`` in place of a node."""
-        title = title or self._title(node, new)
         if not hasattr(new, "lineno"):
             ast.copy_location(new, node)
         with put(slot, node, new):
-            return self._made(title, cause)
+            return self._made(title or self._title(node, new), cause)
 
     def _made(self, title: str, cause: str) -> Switch:
         edited = EditedSource(copies_of(ast.fix_missing_locations(self.tree)), self.helper)

@@ -255,7 +255,7 @@ def spread(axes: tuple[int, int], turned: bool) -> Answer:
         # Both axes take one id: what makes the narrow case right is refuted by the next, where the search goes on.
         (spread((0, 0), turned=False), lambda x, b: x.clamp(min=0) + b, "program_id(1) instead of", (3,)),
         # The sum and the maximum change places, and neither stands for the other.
-        (spread((0, 1), turned=False), lambda x, b: (x + b).clamp(min=0), "the order of steps", (6,)),
+        (spread((0, 1), turned=False), lambda x, b: (x + b).clamp(min=0), "after +", (6,)),
     ],
 )
 def test_the_reason_holds_for_all_cases(answer: Answer, reference: Answer, told: str, lines: tuple[int, ...]) -> None:

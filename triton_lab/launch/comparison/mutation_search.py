@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# For so many seconds other causes are looked for beside one that explains all, times the square of its cost.
-RIVALS = 0.5
+# For so many seconds other causes are looked for beside one that explains all, times the square of its cost, and for
+# this share of the time that it took to find it: what explains it as well may stand as far behind.
+RIVALS, _SHARE = 0.5, 0.5
 # So many seconds a tier of changes may take before the next one has its turn.
 _TURN = 1.0
 # Explanations are alike if one costs less than so much more, and if chance may part their counts of bit-equal elements.
@@ -68,6 +69,7 @@ class Search:
     effects: set[bytes] = field(default_factory=set)  # what the kernel makes, unchanged and with each change
     probed: int = 0  # how many switches were run on some programs only
     all_probed: bool = True
+    began: Budget = field(default_factory=lambda: Budget(math.inf))
 
     @classmethod
     def of(cls, side: Side, other: Launch | None, allowed: Mapping[str, Bound | None]) -> Search:
@@ -118,7 +120,7 @@ class Search:
 
     @property
     def _patience(self) -> float:
-        return RIVALS * (self.effort.cost - _ALIKE) ** 2
+        return max(RIVALS * (self.effort.cost - _ALIKE) ** 2, _SHARE * self.began.taken)
 
     def derived(self, seconds: float) -> None:
         """Try what follows from the kernel, for ``seconds``: on some programs first, and what fits there on all.

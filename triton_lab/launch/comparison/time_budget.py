@@ -23,10 +23,14 @@ class Budget:
     start: float = field(default_factory=time.monotonic)
 
     @property
+    def taken(self) -> float:
+        """The thread's own seconds since it began."""
+        return time.thread_time() - self.began
+
+    @property
     def spent(self) -> bool:
         """Whether the time has passed."""
-        waited = time.monotonic() - self.start
-        return time.thread_time() - self.began > self.seconds or waited > _PATIENCE * self.seconds
+        return self.taken > self.seconds or time.monotonic() - self.start > _PATIENCE * self.seconds
 
 
 # A change that explains all must be so many bits less likely by chance than one of those tried.

@@ -91,11 +91,11 @@ def test_names_that_differ_in_more_than_a_letter_or_word_are_not_alike():
     assert not lines_by_changes("top_edge = line * pitch + border", "far_side = gap * pitch - border")
 
 
-@pytest.mark.parametrize("left_out", range(2))
+@pytest.mark.parametrize("left_out", range(4))
 def test_a_condition_of_one_axis_asks_for_the_other(left_out):
     asked = ["(y >= 0)", "(x >= 0)", "(y < H)", "(x < W)"]
     there = " & ".join(asked[:left_out] + asked[left_out + 1 :])
-    tree = function("y = at // W", "x = at % W", f"inside = {there}")
+    tree = function("oy = at // OW", "y = oy + dy", "x = at % OW + dx", f"inside = {there}", known="OH, H, W, ox")
     more = {
         ast.unparse(new.right) for _node, new, _like in changes_by_similar_lines(tree) if isinstance(new, ast.BinOp)
     }

@@ -79,7 +79,10 @@ class OperandEdits(KernelScope):
                     cause = _("the start value of an accumulator") if starts else _("a wrong number")
                     near_it = near and other not in (held / 2, held * 2)  # a factor, which may be missing elsewhere
                     cost = self.cost_of_value(op, k) if other in named else _NEAR if near_it else _FAR
-                    cost = 1 if starts else max(cost, cost_of_number(self.made, op, k))
+                    cost = max(cost, cost_of_number(self.made, op, k))
+                    if starts:  # what sums, extremes and counts begin with
+                        begins = other in (0, 1, math.inf, -math.inf) or (type.is_integer and other == -1)
+                        cost = 1 if begins or other in named else 2
                     if other not in named and len(f"{abs(other):g}".replace(".", "").strip("0")) > _DIGITS:
                         cost += 1  # such a number is looked up and not written by mistake
                     made = switch_of(title, cause, op, with_constant(k, other), cost=cost)

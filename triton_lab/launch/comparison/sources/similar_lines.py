@@ -7,9 +7,9 @@ and all together are one.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations, product
 
 from triton_lab.launch.comparison.sources.tree_alignment import Renaming, laid, letters_between, size_of
 
@@ -80,23 +80,41 @@ def _conditions(tree: ast.Module, names: frozenset[str]) -> Iterator[Change]:
     """Conditions of which one more is asked, of the other axis: ``(y >= 0) & (x >= 0) & (y < H)``."""
     both = [node for node in ast.walk(tree) if _is_and(node)]
     inside = {id(side) for node in both for side in ast.iter_child_nodes(node)}
-    for node in both:
-        if id(node) not in inside:
-            assert isinstance(node, ast.BinOp)
-            asked = _asked(node)
-            written = {ast.unparse(each) for each in asked}
-            for way in (asked, asked[::-1]):
-                renaming = _axis(way, names)
-                for one in way:
-                    new = renaming.applied(one)
-                    own = {each.id for each in ast.walk(one) if isinstance(each, ast.Name)}
-                    others = {each.id for each in ast.walk(new) if isinstance(each, ast.Name)} - own
-                    kept = {renaming.of(name) for name in own} & own - {
-                        name for name in own if renaming.of(name) == name
-                    }
-                    if others and not kept and ast.unparse(new) not in written:
-                        written.add(ast.unparse(new))
-                        yield node, ast.BinOp(node, ast.BitAnd(), new), one.lineno
+    found = {letters_between(*pair) for pair in permutations([name for name in names if len(name) > 1], 2)}
+    alike = {letters for letters in found if letters is not None and len(letters[0]) == 1}
+    for node in [each for each in both if id(each) not in inside]:
+        assert isinstance(node, ast.BinOp)
+        asked = _asked(node)
+        written = {ast.unparse(each) for each in asked}
+        for one in asked:
+            own = _names_in(one)
+            for renaming in (_axis(asked, names), _axis(asked[::-1], names), *_by_letters(own, names, alike)):
+                new, images = renaming.applied(one), {renaming.of(name) for name in own}
+                if ast.unparse(new) not in written and images != own and not _mixes(own, renaming):
+                    written.add(ast.unparse(new))
+                    yield node, ast.BinOp(node, ast.BitAnd(), new), one.lineno
+
+
+def _names_in(node: ast.expr) -> frozenset[str]:
+    return frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+
+
+def _mixes(own: frozenset[str], renaming: Renaming) -> bool:
+    """Whether a name is renamed to one that stands beside it: what is said of both axes is not said of one."""
+    return any(renaming.of(name) != name and renaming.of(name) in own for name in own)
+
+
+def _by_letters(own: frozenset[str], names: frozenset[str], alike: Collection[tuple[str, str]]) -> Iterator[Renaming]:
+    """The renamings of all names by letters in which longer names differ, too: ``W`` to ``H`` where there are ``OW``
+    and ``OH``."""
+    images = {
+        name: [other for other in sorted(names) if (letters := letters_between(name, other)) and letters in alike]
+        for name in sorted(own)
+    }
+    renamed = [name for name, others in images.items() if others]
+    if renamed:
+        for others in islice(product(*(images[name] for name in renamed)), _MOST_DIFFERENCES):
+            yield Renaming(dict(zip(renamed, others, strict=True)), set(), names)
 
 
 def _axis(asked: Sequence[ast.expr], names: frozenset[str]) -> Renaming:

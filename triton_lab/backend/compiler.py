@@ -142,9 +142,16 @@ class CPUBackend(BaseBackend):
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
-        from triton_lab.backend.source import kernel_breakpoints, layout_guard, printed_modules, recursion_depth
+        from triton_lab.backend.source import (
+            atomic_guard,
+            kernel_breakpoints,
+            layout_guard,
+            printed_modules,
+            recursion_depth,
+        )
 
         layout_guard.guard()
+        atomic_guard.guard()
         kernel_breakpoints.install()
         modules = recursion_depth.watched(self._model.get_module_map())
         # Triton calls this last before it reads the kernel.

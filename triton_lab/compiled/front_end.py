@@ -40,10 +40,11 @@ def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> R
     from triton._C.libtriton import ir
     from triton.compiler.compiler import filter_traceback, make_backend
 
-    from triton_lab.backend.source import layout_guard, recursion_depth
+    from triton_lab.backend.source import atomic_guard, layout_guard, recursion_depth
     from triton_lab.ir.lower import generic_text
 
     layout_guard.guard()
+    atomic_guard.guard()
     # The code that explains front-end errors looks for these names.
     src, target = source, architecture.target
     backend = make_backend(target)

@@ -100,8 +100,8 @@ def nibbles(packed_ptr, shift_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     packed = tl.load(packed_ptr + i // 8, mask=i < n, other=0)
     own = packed >> ((i % 8) * 4)
-    other = (tl.load(shift_ptr + i // 8, mask=i < n, other=0) >> ((i % 8) * 4)) & 0xF
-    tl.store(out_ptr + i, (own - other).to(tl.float32), mask=i < n)
+    zero_point = (tl.load(shift_ptr + i // 8, mask=i < n, other=0) >> ((i % 8) * 4)) & 0xF
+    tl.store(out_ptr + i, (own - zero_point).to(tl.float32), mask=i < n)
 
 
 def run_nibbles() -> tuple[Callable[[], Any], Mapping[str, torch.Tensor]]:

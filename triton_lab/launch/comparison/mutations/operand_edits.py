@@ -41,6 +41,8 @@ class OperandEdits(KernelScope):
                 fits = given == type if alike else given != type and may_stand_for(given, type)
                 # Integers are cast to floats in products and quotients, and hardly anywhere else.
                 fits &= given.is_float == type.is_float or traits.of(op.name).symbol in ("*", "/") or op in self.stores
+                # What the kernel only stores to holds nothing that could be loaded.
+                fits &= not (given.is_pointer and self.names[other] in self.filled and name not in self.filled)
                 # Of a name's values the newest counts: an earlier one can no longer be written there.
                 fits &= not in_name or sound_alike(name, self.names[other])
                 if fits and other != number and self.names[other] not in seen:

@@ -73,6 +73,13 @@ class ValueNames:
         return [one.name for one in flat if one.kind != "scalar"] if roots is None else [flat[k].name for k in roots]
 
     @cached_property
+    def filled(self) -> frozenset[str]:
+        """The names of the arguments that the kernel only stores to."""
+        accesses = [op for op in self.function.walk() if effects.is_access(op)]
+        held = {name for op in accesses if effects.reads(op) for name in self.owners(op)}
+        return frozenset(name for op in accesses for name in self.owners(op)) - held
+
+    @cached_property
     def combining(self) -> frozenset[int]:
         """The operations, by index, that combine two elements in a reduction or a scan."""
         folds = [op for op in self.function.walk() if op.name in traits.FOLDS]

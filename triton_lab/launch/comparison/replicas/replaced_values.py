@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from triton_lab.ir import Op, traits
@@ -28,6 +28,7 @@ from triton_lab.localization import _
 _EACH, _RUN = 3, 16  # switches for one place, and of each kind
 _OTHERS, _SIMPLE, _COMPOSED, _LOCATED = 2.0, 2.5, 4.0, 1.0  # seconds for each kind
 _LEAST = 2  # what is composed costs more
+_FORGOTTEN = 0.25  # by this, what takes a value that stands in the text for nothing costs less than what does not
 
 
 @dataclass
@@ -54,9 +55,10 @@ class ReplacedValues:
         return ArgumentLoads.of(self.scope)
 
     def forgotten(self) -> Iterator[Switch]:
-        """Those with a value or an argument that nothing takes."""
+        """Those with a value or an argument that nothing takes: likelier than all others that fit."""
         if self.scope.unread:
-            yield from self._fitting(Grammar.forgotten, _OTHERS)
+            for switch in self._fitting(Grammar.forgotten, _OTHERS):
+                yield replace(switch, cost=_FORGOTTEN * switch.cost)
 
     def located(self) -> Iterator[Iterator[Switch]]:
         """Those at the places that come first."""
@@ -219,7 +221,9 @@ def changed_by(place: ReplacedPlace) -> frozenset[int]:
 def where(scope: KernelScope, place: ReplacedPlace) -> str:
     """The line of the use; and where the value gets its name for it alone, where it may be changed as well."""
     if place.line is not None:
-        return on_lines([place.line])
+        # A loop may end in between: then the name is for the lines behind it alone.
+        below = {line.line for op, _k in place.uses if (line := scope.line(op)) is not None and line.line > place.line}
+        return on_lines([place.line, *(below if len(below) == 1 else ())])
     if not place.uses:
         users = scope.users[place.number]
         return scope.where_taken(*users[0]) if len(users) == 1 else scope.where(place.op)

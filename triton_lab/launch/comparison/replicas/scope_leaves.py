@@ -124,8 +124,9 @@ class ScopeLeaves:
         return found
 
     def _programs(self) -> dict[str, float]:
-        """How many programs the grid has along each of its axes: what loops of a program step by."""
-        return {f"tl.num_programs({axis})": extent for axis, extent in enumerate(self.scope.launch.grid)}
+        """How many programs the grid has along each of its axes: what loops of a program step by, and little else."""
+        loops = any(op.name == "scf.for" for op, _k in self.place.uses) or self.place.op.name == "scf.for"
+        return {f"tl.num_programs({axis})": extent for axis, extent in enumerate(self.scope.launch.grid) if loops}
 
     def _strides(self, passed: Collection[float]) -> dict[str, float]:
         """The strides of the tensors that are not passed: a kernel may take an axis for the contiguous one."""

@@ -133,7 +133,7 @@ class _Text:
         slots = {id(node): slot for slot, node, _around in self._slots}
         for node, new, line in changes_by_similar_lines(self.tree):
             title = self._title(node, new)
-            if isinstance(new, ast.BinOp) and new.left is node:
+            if isinstance(new, ast.BinOp) and new.left is node and isinstance(new.right, ast.Compare):
                 title = _("{other} as a further condition").format(other=ast.unparse(new.right)) + self._lines(node)
             if line != node.lineno:
                 like = line + first_line(self.function) - 1

@@ -120,7 +120,7 @@ class Search:
 
     @property
     def _patience(self) -> float:
-        return max(RIVALS * (self.effort.cost - _ALIKE) ** 2, _SHARE * self.began.taken)
+        return max(RIVALS * max(1.0, self.effort.cost - _ALIKE) ** 2, _SHARE * self.began.taken)
 
     def derived(self, seconds: float) -> None:
         """Try what follows from the kernel, for ``seconds``: on some programs first, and what fits there on all.

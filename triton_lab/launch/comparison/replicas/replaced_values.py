@@ -221,9 +221,10 @@ def changed_by(place: ReplacedPlace) -> frozenset[int]:
 def where(scope: KernelScope, place: ReplacedPlace) -> str:
     """The line of the use; and where the value gets its name for it alone, where it may be changed as well."""
     if place.line is not None:
-        # A loop may end in between: then the name is for the lines behind it alone.
-        below = {line.line for op, _k in place.uses if (line := scope.line(op)) is not None and line.line > place.line}
-        return on_lines([place.line, *(below if len(below) == 1 else ())])
+        maker = scope.made.get(place.number)
+        if maker is not None and maker.regions and maker.name not in traits.FOLDS:
+            return scope.where(*(op for op, _k in place.uses))  # the loop that gives it the name has ended
+        return on_lines([place.line])
     if not place.uses:
         users = scope.users[place.number]
         return scope.where_taken(*users[0]) if len(users) == 1 else scope.where(place.op)

@@ -1,7 +1,7 @@
-"""Refuses blocks that an atomic would put into one element, which older versions of Triton do not check.
+"""Refuses blocks that an atomic would put into one element, which older versions of Triton check for stores alone.
 
 Triton 3.6 ends the process at ``tl.atomic_max(ptr, block)`` of floats, and refuses others without saying why. Later
-versions raise this error.
+versions raise the error of stores.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def guard() -> None:
-    """From now on such an atomic is an error at its line, in the words of later versions of Triton."""
+    """From now on such an atomic is an error at its line, as a store of that block is."""
     from triton.language.semantic import TritonSemantic
 
     made = TritonSemantic.atom_red_typechecking_impl
@@ -22,9 +22,8 @@ def guard() -> None:
 def _guarded(made: Any) -> Any:
     @functools.wraps(made)
     def guarded(self: Any, ptr: Any, val: Any, mask: Any, op: str) -> Any:
-        for given, name in ((val, "Value"), (mask, "Mask")):
-            if given is not None and given.type.is_block() and not ptr.type.is_block():
-                raise ValueError(f"{name} argument cannot be block type if pointer argument is not a block")
+        if not ptr.type.is_block() and any(one is not None and one.type.is_block() for one in (val, mask)):
+            return self.store(ptr, val, mask, (), "", "")  # raises
         return made(self, ptr, val, mask, op)
 
     guarded.guarded = True  # type: ignore[attr-defined]

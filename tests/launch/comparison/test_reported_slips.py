@@ -17,7 +17,7 @@ NAMED = {
     ("attention_backward_keys", "(dp - delta[None, :])"): "along the other axis",
     ("int4_linear", "(nibble - zero - 1) * scale"): "0 instead of 1",
     ("expert_linear", "expert_ptr + pid_n)"): "pid_m instead of pid_n",
-    ("expert_linear", "acc"): "multiplied by weight",
+    ("expert_linear", "acc"): "weight",
     ("rotary", "left * cos + right * sin"): "- instead of +",
     ("causal_convolution", "at = t - WIDTH + j"): "instead of WIDTH",
 }

@@ -66,7 +66,7 @@ def _alike(model: ast.expr, expression: ast.expr, renaming: Renaming) -> Iterato
     renaming.learn(model, expression)
     over = laid(model, expression, renaming)
     found = list(over.differences())
-    whole = any(place is expression and isinstance(new, ast.BinOp) is False for place, new in found)
+    whole = any(place is expression and not isinstance(new, ast.BinOp) for place, new in found)
     if not 0 < len(found) <= _MOST_DIFFERENCES or whole or over.matched < max(2, (2 * size_of(expression) + 2) // 3):
         return
     if len(found) > 1:

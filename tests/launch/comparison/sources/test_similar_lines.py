@@ -18,6 +18,7 @@ import triton.language as tl
 
 from tests.launch.comparison.judgement import judged
 from tests.launch.comparison.kernels import recorded
+from triton_lab.launch.comparison.sources import tree_alignment
 from triton_lab.launch.comparison.sources.similar_lines import changes_by_similar_lines
 
 PAIRS = (
@@ -123,3 +124,19 @@ def test_a_kernel_is_told_at_its_line():
     y, x = ((torch.arange(count) * 2 - 3).clamp(0, size - 1) for count, size in ((5, 9), (6, 11)))
     found = judged(launch, {"dst_ptr": src[y][:, x]}, {7}, nearest.src)
     assert found is not None and found.said == "first", found
+
+
+def test_each_pair_of_parts_is_laid_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long sum whose first terms differ: without that its parts would meet on as many ways as there are paths."""
+    met: list[tuple[int, int]] = []
+    ways = tree_alignment._ways
+
+    def counted(model, node, renaming, known):
+        met.append((id(model), id(node)))
+        return ways(model, node, renaming, known)
+
+    monkeypatch.setattr(tree_alignment, "_ways", counted)
+    terms = " + ".join(f"a{number}" for number in range(8))
+    model, line = (ast.parse(f"{first} + {terms}", mode="eval").body for first in ("base * y", "base - x"))
+    found = tree_alignment.laid(model, line, tree_alignment.Renaming({}, {("y", "x")}, frozenset("xy")))
+    assert found.cost == 1 and len(met) == len(set(met))

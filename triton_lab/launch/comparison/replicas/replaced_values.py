@@ -28,7 +28,7 @@ from triton_lab.localization import _
 _EACH, _RUN = 3, 16  # switches for one place, and of each kind
 _OTHERS, _SIMPLE, _COMPOSED, _LOCATED = 2.0, 2.5, 4.0, 1.0  # seconds for each kind
 _LEAST = 2  # what is composed costs more
-_FORGOTTEN = 0.25  # by this, what takes a value that stands in the text for nothing costs less than what does not
+_FORGOTTEN = 0.25  # of its cost, what uses a value that nothing takes: that value was likely forgotten
 
 
 @dataclass

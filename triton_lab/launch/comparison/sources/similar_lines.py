@@ -85,10 +85,10 @@ def _conditions(tree: ast.Module, names: frozenset[str]) -> Iterator[Change]:
     for node in [each for each in both if id(each) not in inside]:
         assert isinstance(node, ast.BinOp)
         asked = _asked(node)
-        written = {ast.unparse(each) for each in asked}
+        written, axes = {ast.unparse(each) for each in asked}, (_axis(asked, names), _axis(asked[::-1], names))
         for one in asked:
             own = _names_in(one)
-            for renaming in (_axis(asked, names), _axis(asked[::-1], names), *_by_letters(own, names, alike)):
+            for renaming in (*axes, *_by_letters(own, names, alike)):
                 new, images = renaming.applied(one), {renaming.of(name) for name in own}
                 if ast.unparse(new) not in written and images != own and not _mixes(own, renaming):
                     written.add(ast.unparse(new))

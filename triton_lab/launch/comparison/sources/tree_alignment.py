@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 def letters_between(one: str, other: str) -> tuple[str, str] | None:
@@ -137,25 +137,39 @@ def _filled(new: ast.expr, inner: ast.expr) -> ast.expr:
     return made
 
 
+_Known = dict[tuple[int, int], Laid]
+"""What is known of two parts: each pair is met on many ways."""
+
+
 def laid(model: ast.expr, node: ast.expr, renaming: Renaming) -> Laid:
     """The node under its model with the fewest differences: operations and their other operands are added, or left."""
-    ways = [_same(model, node, renaming)]
+    return _laid(model, node, renaming, {})
+
+
+def _laid(model: ast.expr, node: ast.expr, renaming: Renaming, known: _Known) -> Laid:
+    pair = id(model), id(node)
+    if pair not in known:
+        known[pair] = min(_ways(model, node, renaming, known), key=lambda way: (way.cost, -way.matched))
+    return known[pair]
+
+
+def _ways(model: ast.expr, node: ast.expr, renaming: Renaming, known: _Known) -> list[Laid]:
+    ways = [_same(model, node, renaming, known)]
     if isinstance(model, ast.BinOp) and ways[0].cost:
         for inner, rest, first in ((model.left, model.right, True), (model.right, model.left, False)):
             if type(inner) is type(node) or isinstance(inner, ast.BinOp):
-                way = laid(inner, node, renaming)
+                way = _laid(inner, node, renaming, known)
                 if way.new is None and way.matched:
                     hole, other = ast.Name(_HOLE, ast.Load()), renaming.applied(rest)
-                    way.new = ast.BinOp(hole if first else other, model.op, other if first else hole)
-                    way.cost += size_of(rest)
-                    ways.append(way)
+                    new = ast.BinOp(hole if first else other, model.op, other if first else hole)
+                    ways.append(replace(way, new=new, cost=way.cost + size_of(rest)))
     if isinstance(node, ast.BinOp) and ways[0].cost:
         for kept, left in ((node.left, node.right), (node.right, node.left)):
             if type(model) is type(kept):
-                inner_laid = _same(model, kept, renaming)
+                inner_laid = _same(model, kept, renaming, known)
                 if inner_laid.matched and not inner_laid.cost:
                     ways.append(Laid(node, size_of(left), inner_laid.matched, kept))
-    return min(ways, key=lambda way: (way.cost, -way.matched))
+    return ways
 
 
 def size_of(node: ast.AST) -> int:
@@ -168,7 +182,7 @@ def size_of(node: ast.AST) -> int:
     return own + sum(map(size_of, ast.iter_child_nodes(node)))
 
 
-def _same(model: ast.expr, node: ast.expr, renaming: Renaming) -> Laid:
+def _same(model: ast.expr, node: ast.expr, renaming: Renaming, known: _Known) -> Laid:
     """The node under a model of its own kind, part by part."""
     instead = Laid(node, max(1, size_of(node)), 0, renaming.applied(model))
     if type(model) is not type(node):
@@ -184,11 +198,11 @@ def _same(model: ast.expr, node: ast.expr, renaming: Renaming) -> Laid:
                 if not _equal(one, other):
                     return instead
                 continue
-            found.parts.append((name, None, laid(one, other, renaming)))
+            found.parts.append((name, None, _laid(one, other, renaming, known)))
         elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
             for k, (a, b) in enumerate(zip(one, other, strict=True)):
                 if isinstance(a, ast.expr) and isinstance(b, ast.expr):
-                    found.parts.append((name, k, laid(a, b, renaming)))
+                    found.parts.append((name, k, _laid(a, b, renaming, known)))
                 elif not _equal(a, b):
                     return instead
         elif isinstance(one, ast.operator) and not _equal(one, other):
